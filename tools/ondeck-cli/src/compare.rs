@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use ondeck_report::compare::{self, Choice, Comparison, Input};
-use ondeck_report::{comparison, json, same};
+use ondeck_report::{comparison, json};
 
 use crate::ending::{Ending, Error};
 use crate::files::{Prepared, read_all};
@@ -90,7 +90,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     prepared.apart_from_inputs(options.reports.iter().map(PathBuf::as_path))?;
     let inputs = read_all(&options.reports)?;
     if !options.across_machines {
-        same::of_one_machine(&inputs).map_err(|apart| {
+        compare::same::of_one_machine(&inputs).map_err(|apart| {
             Error::Usage(format!("{apart}; give --across-machines if that is meant"))
         })?;
     }

@@ -30,6 +30,5 @@ pub mod json;
 mod made;
 pub mod program;
 pub mod read;
-pub mod same;
 pub mod table;
 pub mod verdict;

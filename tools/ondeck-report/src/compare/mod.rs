@@ -8,6 +8,7 @@ mod choice;
 mod notes;
 pub mod rank;
 pub mod ratio;
+pub mod same;
 mod worse;
 
 use std::collections::BTreeMap;

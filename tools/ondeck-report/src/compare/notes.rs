@@ -3,8 +3,7 @@
 use ondeck_lab::results::Report;
 use ondeck_lab::warnings;
 
-use super::{Comparison, Input, Row, rank};
-use crate::same;
+use super::{Comparison, Input, Row, rank, same};
 
 pub(super) fn notes(comparison: &Comparison, inputs: &[Input]) -> Vec<String> {
     let rows: Vec<&Row> = comparison.tables.iter().flat_map(|table| &table.rows).collect();

@@ -1,8 +1,9 @@
 //! A simulated report cannot be mistaken for a measured one, in any format.
 
 use ondeck_lab::results::{Evidence, Report, Simulated};
+use ondeck_report::compare::same;
 use ondeck_report::csv::{HEADER, SIMULATED};
-use ondeck_report::{csv, html, json, read, same, table};
+use ondeck_report::{csv, html, json, read, table};
 
 use crate::support::{input, sample};
 

@@ -3,13 +3,13 @@
 
 use ondeck_lab::results::{Report, Settings};
 
-use crate::compare::Input;
+use super::Input;
 
 /// A fact of a report: its name and its value.
 type Fact = (&'static str, String);
 
 /// The facts that identify a machine, and the program on it.
-pub(crate) fn facts(report: &Report) -> [Fact; 8] {
+pub(super) fn facts(report: &Report) -> [Fact; 8] {
     let machine = &report.machine;
     // Without the seed, in which repeated runs differ.
     let simulated =
@@ -27,7 +27,7 @@ pub(crate) fn facts(report: &Report) -> [Fact; 8] {
 }
 
 /// The conditions of threads. If they were the same for all series, no series names them.
-pub(crate) fn conditions(settings: &Settings) -> [Fact; 5] {
+pub(super) fn conditions(settings: &Settings) -> [Fact; 5] {
     [
         ("policy", settings.policy.clone()),
         ("pinning", settings.pinning.clone()),
@@ -38,7 +38,7 @@ pub(crate) fn conditions(settings: &Settings) -> [Fact; 5] {
 }
 
 /// The facts in which two reports differ: the name, and both values.
-pub(crate) fn differing(
+pub(super) fn differing(
     one: impl IntoIterator<Item = Fact>,
     other: impl IntoIterator<Item = Fact>,
 ) -> impl Iterator<Item = (&'static str, String, String)> {
