@@ -79,7 +79,7 @@ fn a_mistake_is_told_with_the_line_the_key_the_value_and_what_is_allowed() {
             "[clock]",
             "[scheduler]\npolicy = { value = \"bfs\", from = \"a test\" }\n[clock]",
             "m.toml:20: scheduler.policy = \"bfs\" is out of range: \
-             \"eevdf\", \"cfs\", \"round_robin\", \"windows\"",
+             \"eevdf\", \"cfs\", \"round_robin\"",
         ),
         (
             "memory = { value = 90.0, from = \"a test\" }\n",
