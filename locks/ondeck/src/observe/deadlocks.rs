@@ -15,6 +15,7 @@ fn of<L: Observed>(lock: &L) -> Lock {
         Kind::PiMutex => LockKind::PiMutex,
         Kind::RwLock => LockKind::RwLock,
         Kind::Once => LockKind::Once,
+        Kind::Semaphore => unreachable!("no thread holds a semaphore, which is not observed"),
     };
     ondeck_deadlock::meets(lock.name(), lock.place().note());
     Lock { address: lock.name(), kind, name: lock.place().name() }
@@ -33,7 +34,7 @@ fn want(access: Access) -> Want {
 impl Observer for Deadlocks {
     #[inline(always)]
     fn observes<L: Observed>() -> bool {
-        ondeck_deadlock::is_on()
+        !matches!(L::KIND, Kind::Semaphore) && ondeck_deadlock::is_on()
     }
 
     #[cold]
