@@ -289,7 +289,7 @@ fn unlocked_with_more(ended: Ended, goes_on: bool) {
         local.is_inside.set(true);
         // The guard of a lock of `lock_api` 0.4 would unlock it once more after a panic.
         if let Err(panic) = catch_unwind(|| long.tell()) {
-            // Its drop may panic, too.
+            // To drop the value of a panic runs code of the program, which may panic again.
             mem::forget(panic);
         }
         local.is_inside.set(false);
