@@ -82,8 +82,9 @@ impl<P: Host> RawMutex<P> {
     /// moment after it, so the pauses grow.
     fn is_left_free(&self, waits: &Waits, history: &History<P>) -> bool {
         let start = P::ticks() as usize;
-        if self.is_locked() {
-            history.note_for();
+        let is_locked = self.is_locked();
+        history.note_look(is_locked, start);
+        if is_locked {
             return false;
         }
         let (mut now, mut pause) = (P::ticks_ordered() as usize, waits.at_once);
