@@ -21,6 +21,7 @@ STATED = [
     ("START", "parking/history.rs", "has {} at once", ["docs/waiting.md"]),
     ("MOST", "parking/history.rs", "{} is the most", ["docs/waiting.md"]),
     ("LOCKED", "parking/history.rs", r"free \| \+ {}, - 1", ["docs/waiting.md"]),
+    ("LOCKED_AMONG_MANY", "parking/history.rs", r"can run \| \+ {}, - 1", ["docs/waiting.md"]),
     ("LATE", "parking/history.rs", r"\+ 1, - {} ", ["docs/waiting.md"]),
     ("LOST_AFTER_NANOS", "mutex/roles.rs", "(for|after) {}", ["docs/waiting.md", "docs/limits.md"]),
     ("PASSED_OVER", "mutex/roles.rs", "Of the {} oldest", ["docs/waiting.md"]),

@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::RawMutex;
 use super::roles::{self, End};
 use super::waiting::Waiting;
-use crate::parking::{History, Request, Slice, has_come, status};
+use crate::parking::{History, Node, Request, Slice, has_come, status};
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering};
 use crate::spin::{Waits, wait_for};
 
@@ -55,7 +55,7 @@ impl<P: Host> RawMutex<P> {
                 return None;
             }
             // spec: Mutex!PollTry
-            if self.is_left_free(waits, history) && self.try_lock() {
+            if self.is_left_free(waiting.node, waits, history) && self.try_lock() {
                 return Some(End::Acquired);
             }
             if waiting.has_timed_out() {
@@ -75,15 +75,16 @@ impl<P: Host> RawMutex<P> {
         None
     }
 
-    /// Returns whether the lock stays free for a long pause: its owner has gone.
+    /// Returns whether the lock stays free for a long pause: its owner has gone. Records what the
+    /// caller, whose node this is, sees first.
     ///
     /// Each look takes the line from an owner that is still there, which continues when it has the
     /// line back. With equal pauses all looks would see the same moment of its section or the same
     /// moment after it, so the pauses grow.
-    fn is_left_free(&self, waits: &Waits, history: &History<P>) -> bool {
+    fn is_left_free(&self, node: &Node<P>, waits: &Waits, history: &History<P>) -> bool {
         let start = P::ticks() as usize;
         let is_locked = self.is_locked();
-        history.note_look(is_locked, start);
+        history.note_look(is_locked, P::cpus() > 2 && !node.is_alone(), start);
         if is_locked {
             return false;
         }

@@ -344,6 +344,12 @@ impl<P: Host> Node<P> {
         self.newer.load(Ordering::Relaxed)
     }
 
+    /// Returns whether no other node is linked in the queue of the caller's own: a hint, without the
+    /// bucket's lock.
+    pub(crate) fn is_alone(&self) -> bool {
+        ptr::eq(self.newer.load(Ordering::Relaxed), self)
+    }
+
     /// Returns the word that the thread sleeps on.
     pub(crate) fn word(&self) -> &P::AtomicU32 {
         &self.status
