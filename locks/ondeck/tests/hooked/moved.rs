@@ -41,6 +41,17 @@ fn is_left_to_the_owner(condvar: &Condvar) {
     assert_eq!((calls.wakes, calls.heavy_fences), (0, 1));
 }
 
+/// Each of the threads acquires the mutex and unlocks it. Returns the numbers of woken threads.
+fn unlock_in_turn(threads: &[Actor], mutex: &'static Lock) -> Vec<u32> {
+    let mut left = threads.iter().collect::<Vec<_>>();
+    let unlocks = |_| {
+        until(|| left.iter().any(|thread| !thread.is_busy()));
+        let owner = left.iter().position(|thread| !thread.is_busy()).expect("as just seen");
+        left.remove(owner).unlocks(mutex)
+    };
+    (0..threads.len()).map(unlocks).collect()
+}
+
 #[test]
 fn of_waiters_that_are_moved_to_a_free_mutex_one_is_woken() {
     let (_alone, mutex, condvar, waiters) = with_a_condvar::<3>(alone());
@@ -48,13 +59,8 @@ fn of_waiters_that_are_moved_to_a_free_mutex_one_is_woken() {
         waiter.sleeps_in(|| wait(mutex, condvar));
     }
     assert_eq!(notify(condvar, 3), 1);
-    let mut left = waiters.iter().collect::<Vec<_>>();
-    while !left.is_empty() {
-        until(|| left.iter().any(|waiter| !waiter.is_busy()));
-        let owner = left.iter().position(|waiter| !waiter.is_busy()).expect("as just seen");
-        let wakes = left.remove(owner).unlocks(mutex);
-        assert_eq!(wakes, u32::from(!left.is_empty()));
-    }
+    let wakes = unlock_in_turn(&waiters, mutex);
+    assert_eq!(wakes, [1, 1, 0]);
 }
 
 #[test]
@@ -267,12 +273,7 @@ fn now_and_then_the_oldest_waiter_is_notified_whatever_its_mutex() {
     assert!(!oldest.is_busy(), "a newer one was notified");
     assert_eq!(oldest.unlocks(mutex), 0);
     assert_eq!(notify(condvar, 3), 1);
-    let mut left = others[..3].iter().collect::<Vec<_>>();
-    while !left.is_empty() {
-        until(|| left.iter().any(|waiter| !waiter.is_busy()));
-        let owner = left.iter().position(|waiter| !waiter.is_busy()).expect("as just seen");
-        left.remove(owner).unlocks(other);
-    }
+    unlock_in_turn(&others[..3], other);
 }
 
 #[test]

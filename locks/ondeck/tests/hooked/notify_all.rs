@@ -84,9 +84,7 @@ fn is_notified_after(deadline: Option<u64>, while_taken: impl FnOnce(&Lock, &Con
     let (_alone, mutex, condvar) = (alone(), Lock::new(), Condvar::new());
     let deadline = deadline.map(|after| Machine::now().after(Duration::from_nanos(after)));
     let notified = thread::scope(|scope| {
-        let sleeps = Machine::sleeps();
-        let waiter = scope.spawn(|| wait(&mutex, &condvar, deadline));
-        Machine::until_sleeps(sleeps + 1);
+        let waiter = Machine::until_it_sleeps(|| scope.spawn(|| wait(&mutex, &condvar, deadline)));
         let notifier = scope.spawn(|| {
             HAS_TAKEN.stop_me();
             condvar.notify_all()
@@ -131,9 +129,7 @@ fn a_waiter_that_was_taken_is_taken_once() {
     let notified = is_notified_after(None, |mutex, condvar| {
         assert_eq!(condvar.notify_all(), 0);
         thread::scope(|scope| {
-            let sleeps = Machine::sleeps();
-            let later = scope.spawn(|| wait(mutex, condvar, None));
-            Machine::until_sleeps(sleeps + 1);
+            let later = Machine::until_it_sleeps(|| scope.spawn(|| wait(mutex, condvar, None)));
             assert_eq!(condvar.notify_one(), 1);
             assert!(later.join().expect("no panic"));
         });

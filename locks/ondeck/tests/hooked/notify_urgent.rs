@@ -43,16 +43,16 @@ fn order_of_notifications(priorities: &[u32]) -> Vec<u32> {
     thread::scope(|scope| {
         for &priority in priorities {
             let (mutex, condvar, order) = (&mutex, &condvar, &order);
-            let sleeps = Machine::sleeps();
-            scope.spawn(move || {
-                PRIORITY.set(priority);
-                mutex.lock();
-                // SAFETY: locked above.
-                assert!(unsafe { condvar.wait(mutex, None) });
-                order.lock().expect("no panic").push(priority);
-                unlock(mutex);
+            Machine::until_it_sleeps(|| {
+                scope.spawn(move || {
+                    PRIORITY.set(priority);
+                    mutex.lock();
+                    // SAFETY: locked above.
+                    assert!(unsafe { condvar.wait(mutex, None) });
+                    order.lock().expect("no panic").push(priority);
+                    unlock(mutex);
+                })
             });
-            Machine::until_sleeps(sleeps + 1);
         }
         for notified in 1..=priorities.len() {
             assert_eq!(condvar.notify_one(), 1);
@@ -68,15 +68,15 @@ fn order_of_notifications(priorities: &[u32]) -> Vec<u32> {
 fn a_near_waiter_comes_later() {
     let (mutex, condvar) = (RawMutex::<Machine>::new(), RawCondvar::<Machine>::new());
     thread::scope(|scope| {
-        let sleeps = Machine::sleeps();
-        let urgent = scope.spawn(|| {
-            PRIORITY.set(1);
-            mutex.lock();
-            // SAFETY: locked above.
-            assert!(unsafe { condvar.wait(&mutex, None) });
-            unlock(&mutex);
+        let urgent = Machine::until_it_sleeps(|| {
+            scope.spawn(|| {
+                PRIORITY.set(1);
+                mutex.lock();
+                // SAFETY: locked above.
+                assert!(unsafe { condvar.wait(&mutex, None) });
+                unlock(&mutex);
+            })
         });
-        Machine::until_sleeps(sleeps + 1);
         mutex.lock();
         let near = Box::new(Waiter::new(&condvar, Some(&mutex), None));
         // SAFETY: the mutex is locked, and the wait is over before the box is freed.

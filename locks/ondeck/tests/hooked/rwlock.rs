@@ -114,9 +114,7 @@ fn parked<'scope, H: Hooks>(
     sections: impl IntoIterator<Item = fn(&Lock<H>)>,
 ) {
     for section in sections {
-        let sleeps = Hooked::<H>::sleeps();
-        scope.spawn(move || section(lock));
-        Hooked::<H>::until_sleeps(sleeps + 1);
+        Hooked::<H>::until_it_sleeps(|| scope.spawn(move || section(lock)));
     }
 }
 
@@ -296,9 +294,8 @@ fn adjacent_readers_are_woken_in_one_step() {
         let threads: Vec<_> = sections
             .into_iter()
             .map(|section| {
-                let sleeps = Hooked::<Adjacent>::sleeps();
-                let waits = thread::spawn(move || section(lock));
-                Hooked::<Adjacent>::until_sleeps(sleeps + 1);
+                let waits =
+                    Hooked::<Adjacent>::until_it_sleeps(|| thread::spawn(move || section(lock)));
                 waits
             })
             .collect();
@@ -321,15 +318,15 @@ fn readers_that_are_not_woken_with_the_first_are_woken_by_it() {
     lock.lock_exclusive();
     thread::scope(|scope| {
         for _ in 0..READERS {
-            let sleeps = Hooked::<Passed>::sleeps();
-            scope.spawn(|| {
-                lock.lock_shared_counted();
-                inside.fetch_add(1, Ordering::SeqCst);
-                until(|| inside.load(Ordering::SeqCst) == READERS);
-                // SAFETY: the lock was just acquired.
-                unsafe { lock.unlock_shared_counted() };
+            Hooked::<Passed>::until_it_sleeps(|| {
+                scope.spawn(|| {
+                    lock.lock_shared_counted();
+                    inside.fetch_add(1, Ordering::SeqCst);
+                    until(|| inside.load(Ordering::SeqCst) == READERS);
+                    // SAFETY: the lock was just acquired.
+                    unsafe { lock.unlock_shared_counted() };
+                })
             });
-            Hooked::<Passed>::until_sleeps(sleeps + 1);
         }
         end_write(lock);
     });

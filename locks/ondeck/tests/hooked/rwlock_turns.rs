@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, Scope};
 use std::time::Duration;
 
 use ondeck::platform::{FutexWait, Linux, Platform, Timestamp};
@@ -71,6 +71,21 @@ fn set_late(is_late: bool) {
     IS_LATE.store(is_late, Ordering::SeqCst);
 }
 
+/// Starts a thread that runs late when it is woken, with a section of the lock, and waits until it
+/// sleeps.
+fn starved<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    lock: &'scope Lock<Turns>,
+    section: fn(&Lock<Turns>),
+) {
+    Machine::until_it_sleeps(|| {
+        scope.spawn(move || {
+            STARVED.set(true);
+            section(lock);
+        })
+    });
+}
+
 /// A thread that was woken because it is overdue, and failed to acquire the lock, keeps its turn,
 /// although others arrive later with short deadlines.
 #[test]
@@ -82,12 +97,7 @@ fn the_turn_of_a_writer_is_not_put_off_by_one_that_parks_while_it_is_awake() {
     lock.lock_exclusive();
     let mut turns = 0;
     thread::scope(|scope| {
-        let sleeps = Machine::sleeps();
-        scope.spawn(move || {
-            STARVED.set(true);
-            write(lock);
-        });
-        Machine::until_sleeps(sleeps + 1);
+        starved(scope, lock, write);
         loop {
             turns += 1;
             NOW.fetch_add(OVERDUE * 3 / 10, Ordering::SeqCst);
@@ -132,17 +142,10 @@ fn readers_beside_an_upgradable_one_do_not_take_the_turn_of_a_writer() {
         lock.lock_upgradable();
         // SAFETY: locked above.
         unsafe { lock.upgrade() };
-        let sleeps = Machine::sleeps();
-        scope.spawn(|| {
-            STARVED.set(true);
-            write(lock);
-        });
-        Machine::until_sleeps(sleeps + 1);
+        starved(scope, lock, write);
         loop {
             turns += 1;
-            let sleeps = Machine::sleeps();
-            let reader = scope.spawn(|| read(lock));
-            Machine::until_sleeps(sleeps + 1);
+            let reader = Machine::until_it_sleeps(|| scope.spawn(|| read(lock)));
             NOW.fetch_add(2 * OVERDUE, Ordering::SeqCst);
             // SAFETY: this thread owns the lock.
             unsafe { lock.downgrade_to_upgradable() };
@@ -219,12 +222,7 @@ fn beside_a_stopped_thread(section: fn(&Lock<Turns>), work: impl FnOnce(&Lock<Tu
     let lock = &Lock::<Turns>::new();
     thread::scope(|scope| {
         lock.lock_exclusive();
-        let sleeps = Machine::sleeps();
-        scope.spawn(move || {
-            STARVED.set(true);
-            section(lock);
-        });
-        Machine::until_sleeps(sleeps + 1);
+        starved(scope, lock, section);
         NOW.fetch_add(2 * OVERDUE, Ordering::SeqCst);
         set_late(true);
         end_write(lock);
@@ -255,9 +253,7 @@ fn a_thread_that_runs_after_its_turn_parks_again() {
     beside_a_stopped_thread(write, |lock| {
         NOW.fetch_add(TURN, Ordering::SeqCst);
         assert!(lock.try_lock_exclusive());
-        let sleeps = Machine::sleeps();
-        set_late(false);
-        Machine::until_sleeps(sleeps + 1);
+        Machine::until_it_sleeps(|| set_late(false));
         end_write(lock);
     });
 }
@@ -321,12 +317,7 @@ fn a_fair_unlock_reserves_a_turn() {
     thread::scope(|scope| {
         lock.lock_exclusive();
         for _ in 0..2 {
-            let sleeps = Machine::sleeps();
-            scope.spawn(|| {
-                STARVED.set(true);
-                write(lock);
-            });
-            Machine::until_sleeps(sleeps + 1);
+            starved(scope, lock, write);
         }
         set_late(true);
         // SAFETY: this thread owns it.
@@ -346,12 +337,7 @@ fn beside_a_writer_in_flight(slice_ends: bool, unlock: impl FnOnce(&Lock<Turns>)
     lock.lock_exclusive();
     TIMES_OUT.store(false, Ordering::SeqCst);
     thread::scope(|scope| {
-        let sleeps = Machine::sleeps();
-        scope.spawn(|| {
-            STARVED.set(true);
-            write(lock);
-        });
-        Machine::until_sleeps(sleeps + 1);
+        starved(scope, lock, write);
         let timed = TIMED_SLEEPS.load(Ordering::SeqCst);
         scope.spawn(|| {
             TIMED.set(true);
@@ -362,9 +348,7 @@ fn beside_a_writer_in_flight(slice_ends: bool, unlock: impl FnOnce(&Lock<Turns>)
         assert_eq!(calls_of(|| end_write(lock)).wakes, 1);
         assert!(lock.try_lock_exclusive());
         if slice_ends {
-            let sleeps = Machine::sleeps();
-            TIMES_OUT.store(true, Ordering::SeqCst);
-            Machine::until_sleeps(sleeps + 1);
+            Machine::until_it_sleeps(|| TIMES_OUT.store(true, Ordering::SeqCst));
         }
         unlock(lock);
         TIMES_OUT.store(true, Ordering::SeqCst);

@@ -22,9 +22,7 @@ use super::{keys, unlock, watched};
 
 /// Starts a thread that runs `work`, and waits until it sleeps.
 fn beside<'scope>(scope: &'scope thread::Scope<'scope, '_>, work: impl FnOnce() + Send + 'scope) {
-    let sleeps = Machine::sleeps();
-    scope.spawn(work);
-    Machine::until_sleeps(sleeps + 1);
+    Machine::until_it_sleeps(|| scope.spawn(work));
 }
 
 fn mutexes() {

@@ -80,6 +80,15 @@ impl<H: Hooks> Hooked<H> {
         until(|| Self::sleeps() >= count);
     }
 
+    /// Does something, and waits until a thread has begun to sleep after that.
+    #[track_caller]
+    pub fn until_it_sleeps<R>(start: impl FnOnce() -> R) -> R {
+        let sleeps = Self::sleeps();
+        let started = start();
+        Self::until_sleeps(sleeps + 1);
+        started
+    }
+
     fn is_of_table(address: usize) -> bool {
         let table = std::ptr::from_ref(Self::table()).addr();
         (table..table + size_of::<Place<H>>()).contains(&address)
