@@ -214,5 +214,5 @@ mkdir "$folder/recordings"
 # Not `versions`, which wants all functions from one library.
 ONDECK_DEADLOCKS=$folder/recordings ONDECK_PROFILE=$folder/recordings locks/ondeck-preload/tests/conformance/run.sh --alone \
     --preload "$ONDECK_OBSERVE_LIBRARY" allocator asynchronous barrier calls cancel conditions constructors destroy fork \
-    lazy oldcond one opening race robust sandbox semaphore \
-    shared signals single threads unwind
+    lazy oldcond opening race robust sandbox semaphore \
+    shared signals threads unwind

@@ -1,6 +1,6 @@
 /* Threads whose cancellation is asynchronous. First a thread is cancelled while it waits for a mutex that stays locked,
- * for a reader-writer lock, or at a condition variable: its stack is reused, and other threads use the object. Then
- * threads are cancelled anywhere in a lock or an unlock, after which a new mutex at the same address must work. */
+ * or for a reader-writer lock: its stack is reused, and other threads use the object. Then threads are cancelled anywhere in
+ * a lock or an unlock, after which a new mutex at the same address must work. */
 #include "kinds.h"
 #include "rwlock.h"
 
@@ -12,9 +12,8 @@ enum how { LOCK, TIMEDLOCK, CLOCKLOCK, HOWS };
 static const char *const HOW_NAMES[HOWS] = {"lock", "timedlock", "clocklock"};
 
 static pthread_mutex_t mutex;
-static pthread_cond_t condition;
 static pthread_rwlock_t rwlock;
-static int handled, held, ended;
+static int ended;
 
 static void *waits_for_the_mutex(void *argument)
 {
@@ -97,41 +96,6 @@ static void a_thread_that_waits_for_a_rwlock(const struct rwlock_kind *kind, int
     finish(other);
 }
 
-static void handler(void *unused UNUSED)
-{
-    handled++;
-    held = elsewhere(try_mutex, &mutex) == EBUSY;
-    quiet_is(pthread_mutex_unlock(&mutex), 0);
-}
-
-static void *waits_at_the_condition(void *unused UNUSED)
-{
-    quiet_is(pthread_mutex_lock(&mutex), 0);
-    pthread_cleanup_push(handler, NULL);
-    quiet_is(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL), 0);
-    sleeps_now();
-    for (;;)
-        (void)pthread_cond_wait(&condition, &mutex);
-    pthread_cleanup_pop(0);
-    return NULL;
-}
-
-static void a_thread_that_waits_at_a_condition(int type)
-{
-    is(init_kind(&mutex, type, PLAIN), 0);
-    is(pthread_cond_init(&condition, NULL), 0);
-    handled = held = 0;
-    pthread_t waiting = start_sleeper(waits_at_the_condition, NULL);
-    is(pthread_cancel(waiting), 0);
-    holds(finish(waiting) == PTHREAD_CANCELED);
-    holds(handled == 1 && held);
-    is(pthread_cond_broadcast(&condition), 0);
-    is(pthread_mutex_lock(&mutex), 0);
-    others_use_it();
-    is(pthread_cond_destroy(&condition), 0);
-    is(pthread_mutex_destroy(&mutex), 0);
-}
-
 /* Contends with the cancelled thread, which may end as the owner. */
 static void *contends(void *unused UNUSED)
 {
@@ -206,8 +170,6 @@ int main(void)
             say("== %s, %s", HOW_NAMES[how], TYPES[type].name);
             a_thread_that_waits_for_a_mutex(TYPES[type].type, how);
         }
-        say("== wait, %s", TYPES[type].name);
-        a_thread_that_waits_at_a_condition(TYPES[type].type);
     }
     for (int kind = 0; kind < RWLOCK_COUNT; kind++) {
         say("== rwlock, %s", RWLOCKS[kind].name);

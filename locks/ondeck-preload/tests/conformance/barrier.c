@@ -6,7 +6,7 @@
 enum { MOST = 32, ROUNDS = 200, PAGE = 4096 };
 
 static pthread_barrier_t barrier;
-static int arrived[ROUNDS + 1], serial[ROUNDS + 1], size, signals;
+static int arrived[ROUNDS + 1], serial[ROUNDS + 1], size;
 
 static int init(pthread_barrier_t *object, int shared, unsigned count)
 {
@@ -53,11 +53,6 @@ static void rounds(int shared, int threads)
     is(pthread_barrier_destroy(&barrier), 0);
 }
 
-static void handler(int number UNUSED)
-{
-    signals++;
-}
-
 static void *waits(void *asynchronous)
 {
     if (asynchronous)
@@ -72,15 +67,9 @@ static void *waits(void *asynchronous)
 /* A wait is interrupted by handlers and continues. It is not a cancellation point. */
 static void interrupted(int shared)
 {
-    signal(SIGUSR1, handler);
     is(init(&barrier, shared, 2), 0);
-    signals = 0;
     pthread_t thread = start_sleeper(waits, NULL);
-    for (int i = 0; i < 10; i++) {
-        is(pthread_kill(thread, SIGUSR1), 0);
-        await_flag(&signals, i + 1);
-        await_sleep(sleeper);
-    }
+    interrupt_sleeper(thread);
     is(pthread_cancel(thread), 0);
     await_sleep(sleeper);
     int serials = pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD;

@@ -145,16 +145,12 @@ static void all_mutexes(void)
 {
     by_mtx_init = -1;
     for (int which = 0; which < 4 * FLAVOURS * TYPE_COUNT; which++) {
-        pthread_condattr_t attributes;
         clockid_t clock = which & 1 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
         type = TYPES[which / 4 % TYPE_COUNT].type;
         flavour = which / 4 / TYPE_COUNT;
         say("== %s %s, condition of clock %d, %s", TYPES[which / 4 % TYPE_COUNT].name, FLAVOUR_NAMES[flavour],
             (int)clock, which & 2 ? "shared" : "private");
-        quiet_is(pthread_condattr_init(&attributes), 0);
-        quiet_is(pthread_condattr_setclock(&attributes, clock), 0);
-        quiet_is(pthread_condattr_setpshared(&attributes, which >> 1 & 1), 0);
-        is(pthread_cond_init(&condition, &attributes), 0);
+        is(init_condition(&condition, clock, which >> 1 & 1), 0);
         is(init_mutex(), 0);
         destroyed = 0;
         mutexes(clock);

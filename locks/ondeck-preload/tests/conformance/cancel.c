@@ -10,7 +10,7 @@ static const char *const NAMES[FUNCTIONS] = {"wait", "timedwait", "clockwait", "
 
 static pthread_mutex_t mutex;
 static pthread_cond_t condition;
-static int woken, handled, held, wakes, returned;
+static int woken, held, wakes, returned;
 
 /* The handler holds the mutex: another thread cannot lock it, and the handler's unlock succeeds. */
 static void handler(void *unused UNUSED)
@@ -33,11 +33,15 @@ static int wait_once(enum function function)
     }
 }
 
+enum { ASYNCHRONOUS = 16 };
+
 static void *waiter(void *argument)
 {
-    enum function function = (enum function)(intptr_t)argument;
+    enum function function = (enum function)((intptr_t)argument % ASYNCHRONOUS);
     quiet_is(pthread_mutex_lock(&mutex), 0);
     pthread_cleanup_push(handler, NULL);
+    if ((intptr_t)argument >= ASYNCHRONOUS)
+        quiet_is(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL), 0);
     sleeps_now();
     while (!woken) {
         quiet_is(wait_once(function), 0);
@@ -51,10 +55,7 @@ static void *waiter(void *argument)
 
 static void prepare(int type, enum flavour flavour, int shared)
 {
-    pthread_condattr_t attributes;
-    quiet_is(pthread_condattr_init(&attributes), 0);
-    quiet_is(pthread_condattr_setpshared(&attributes, shared), 0);
-    quiet_is(pthread_cond_init(&condition, &attributes), 0);
+    quiet_is(init_condition(&condition, CLOCK_REALTIME, shared), 0);
     quiet_is(init_kind(&mutex, type, flavour), 0);
     about_to = woken = handled = held = wakes = returned = 0;
 }
@@ -66,13 +67,15 @@ static void after(void)
     is(pthread_mutex_destroy(&mutex), 0);
 }
 
-static void a_sleeping_waiter(int type, enum flavour flavour, int shared, enum function function)
+static void a_sleeping_waiter(int type, enum flavour flavour, int shared, enum function function, int asynchronous)
 {
     prepare(type, flavour, shared);
-    pthread_t waiting = start_sleeper(waiter, (void *)(intptr_t)function);
+    pthread_t waiting = start_sleeper(waiter, (void *)(intptr_t)(function + asynchronous));
     is(pthread_cancel(waiting), 0);
     holds(finish(waiting) == PTHREAD_CANCELED);
     holds(handled == 1 && held && !returned);
+    finish(start(writes_on_its_stack, NULL));
+    is(pthread_cond_broadcast(&condition), 0);
     after();
 }
 
@@ -306,7 +309,8 @@ int main(void)
                 for (int shared = 0; shared < 2; shared++) {
                     say("== %s, %s %s, condition %s", NAMES[function], TYPES[type].name,
                         FLAVOUR_NAMES[flavour], shared ? "shared" : "private");
-                    a_sleeping_waiter(TYPES[type].type, flavour, shared, function);
+                    a_sleeping_waiter(TYPES[type].type, flavour, shared, function, 0);
+                    a_sleeping_waiter(TYPES[type].type, flavour, shared, function, ASYNCHRONOUS);
                     a_waiter_without_its_mutex(TYPES[type].type, flavour, shared, function);
                 }
             }

@@ -13,28 +13,6 @@ int clock_gettime(clockid_t clock UNUSED, struct timespec *moment)
     return 0;
 }
 
-/* A moment in 30 ms, by the kernel's clock. */
-static struct timespec soon(clockid_t clock)
-{
-    struct timespec moment;
-    if (syscall(SYS_clock_gettime, clock, &moment) != 0)
-        abort();
-    moment.tv_nsec += 30000000;
-    if (moment.tv_nsec >= 1000000000) {
-        moment.tv_nsec -= 1000000000;
-        moment.tv_sec++;
-    }
-    return moment;
-}
-
-static int is_over(clockid_t clock, const struct timespec *moment)
-{
-    struct timespec now;
-    if (syscall(SYS_clock_gettime, clock, &now) != 0)
-        abort();
-    return now.tv_sec > moment->tv_sec || (now.tv_sec == moment->tv_sec && now.tv_nsec >= moment->tv_nsec);
-}
-
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
@@ -42,12 +20,12 @@ static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static void *timed_locks(void *argument)
 {
     clockid_t clock = *(clockid_t *)argument;
-    struct timespec end = soon(clock);
+    struct timespec end = from_now(clock, 30);
     is(pthread_mutex_clocklock(&mutex, clock, &end), ETIMEDOUT);
-    holds(is_over(clock, &end));
-    end = soon(clock);
+    holds(has_passed(clock, &end));
+    end = from_now(clock, 30);
     is(pthread_rwlock_clockrdlock(&rwlock, clock, &end), ETIMEDOUT);
-    holds(is_over(clock, &end));
+    holds(has_passed(clock, &end));
     return NULL;
 }
 
@@ -64,15 +42,15 @@ int main(void)
         is(pthread_mutex_lock(&mutex), 0);
         is(pthread_rwlock_wrlock(&rwlock), 0);
         finish(start(timed_locks, &clock));
-        struct timespec end = soon(clock);
+        struct timespec end = from_now(clock, 30);
         int error;
         while ((error = pthread_cond_clockwait(&condition, &mutex, clock, &end)) == 0)
             ;
         is(error, ETIMEDOUT);
-        holds(is_over(clock, &end));
-        end = soon(clock);
+        holds(has_passed(clock, &end));
+        end = from_now(clock, 30);
         is(sem_clockwait(&semaphore, clock, &end) == 0 ? 0 : errno, ETIMEDOUT);
-        holds(is_over(clock, &end));
+        holds(has_passed(clock, &end));
         is(pthread_rwlock_unlock(&rwlock), 0);
         is(pthread_mutex_unlock(&mutex), 0);
     }

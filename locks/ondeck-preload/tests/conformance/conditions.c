@@ -58,17 +58,6 @@ static void notifications(enum function function, int robust)
     }
 }
 
-static int init_condition(int shared)
-{
-    pthread_condattr_t attributes;
-    quiet_is(pthread_condattr_init(&attributes), 0);
-    quiet_is(pthread_condattr_setclock(&attributes, condition_clock), 0);
-    quiet_is(pthread_condattr_setpshared(&attributes, shared), 0);
-    int error = pthread_cond_init(&condition, &attributes);
-    quiet_is(pthread_condattr_destroy(&attributes), 0);
-    return error;
-}
-
 /* The flags of glibc's word at offset 36: bit 0 shared, bit 1 the monotonic clock. */
 static unsigned flag_word(void)
 {
@@ -79,7 +68,7 @@ static unsigned flag_word(void)
 
 static void one_pair(int type, enum flavour flavour, int shared)
 {
-    is(init_condition(shared), 0);
+    is(init_condition(&condition, condition_clock, shared), 0);
     for (int i = 0; i < 2; i++)
         is(init_kind(&mutexes[i], type, flavour), 0);
     say("flags %u", flag_word());

@@ -12,6 +12,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -164,12 +165,19 @@ static inline void await_sleep(pid_t thread)
     }
 }
 
+/* Returns the kernel's time, whatever time the program is shown. */
+static inline struct timespec time_of(clockid_t clock)
+{
+    struct timespec now;
+    if (syscall(SYS_clock_gettime, clock, &now) != 0)
+        abort();
+    return now;
+}
+
 /* Returns the moment `milliseconds` from now. A negative number gives a moment that has passed. */
 static inline struct timespec from_now(clockid_t clock, long milliseconds)
 {
-    struct timespec moment;
-    if (clock_gettime(clock, &moment) != 0)
-        abort();
+    struct timespec moment = time_of(clock);
     long long nanoseconds = moment.tv_nsec + (long long)(milliseconds % 1000) * 1000000;
     moment.tv_sec += milliseconds / 1000;
     if (nanoseconds < 0) {
@@ -186,9 +194,7 @@ static inline struct timespec from_now(clockid_t clock, long milliseconds)
 /* Returns whether the moment has passed on this clock. */
 static inline int has_passed(clockid_t clock, const struct timespec *moment)
 {
-    struct timespec now;
-    if (clock_gettime(clock, &now) != 0)
-        abort();
+    struct timespec now = time_of(clock);
     return now.tv_sec > moment->tv_sec || (now.tv_sec == moment->tv_sec && now.tv_nsec >= moment->tv_nsec);
 }
 
@@ -247,6 +253,43 @@ static inline pthread_t start_sleeper(thread_function function, void *argument)
     await_flag(&about_to, 1);
     await_sleep(sleeper);
     return thread;
+}
+
+static int handled UNUSED;
+
+static inline void count_signal(int number UNUSED)
+{
+    __atomic_fetch_add(&handled, 1, __ATOMIC_SEQ_CST);
+}
+
+/* A handler runs ten times in the thread that sleeps, and the thread sleeps on. */
+static inline void interrupt_sleeper(pthread_t thread)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = count_signal;
+    is(sigaction(SIGUSR1, &action, NULL), 0);
+    set_flag(&handled, 0);
+    for (int i = 0; i < 10; i++) {
+        is(pthread_kill(thread, SIGUSR1), 0);
+        await_flag(&handled, i + 1);
+        await_sleep(sleeper);
+    }
+}
+
+/* Opens a library and closes it. Returns what a function of it returns meanwhile. */
+static inline int library_result(const char *library, const char *function)
+{
+    void *handle = dlopen(library, RTLD_NOW);
+    int (*result)(void);
+    *(void **)&result = handle == NULL ? NULL : dlsym(handle, function);
+    if (result == NULL) {
+        fail("%s", dlerror());
+        return 1;
+    }
+    int failed = result();
+    quiet_is(dlclose(handle), 0);
+    return failed;
 }
 
 /* Tries to lock a mutex. Returns the code, and keeps no lock. */

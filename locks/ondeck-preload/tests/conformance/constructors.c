@@ -3,8 +3,6 @@
  * destructors. */
 #include "kinds.h"
 
-#include <dlfcn.h>
-
 int early_result(void);
 
 static pthread_mutex_t before_all = PTHREAD_MUTEX_INITIALIZER;
@@ -93,21 +91,6 @@ static void *never_joined(void *unused UNUSED)
         (void)pthread_mutex_unlock(&hammered);
     }
     return NULL;
-}
-
-static int library_result(const char *library, const char *function)
-{
-    void *handle = dlopen(library, RTLD_NOW);
-    if (handle == NULL) {
-        fail("%s", dlerror());
-        return 1;
-    }
-    int (*result)(void);
-    *(void **)&result = dlsym(handle, function);
-    int failed = result == NULL ? 1 : result();
-    if (dlclose(handle) != 0)
-        fail("%s", dlerror());
-    return failed;
 }
 
 int main(void)

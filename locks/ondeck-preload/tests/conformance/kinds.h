@@ -77,6 +77,17 @@ static inline int init_kind(pthread_mutex_t *mutex, int type, enum flavour flavo
     return error;
 }
 
+static inline int init_condition(pthread_cond_t *condition, clockid_t clock, int shared)
+{
+    pthread_condattr_t attributes;
+    quiet_is(pthread_condattr_init(&attributes), 0);
+    quiet_is(pthread_condattr_setclock(&attributes, clock), 0);
+    quiet_is(pthread_condattr_setpshared(&attributes, shared), 0);
+    int error = pthread_cond_init(condition, &attributes);
+    quiet_is(pthread_condattr_destroy(&attributes), 0);
+    return error;
+}
+
 /* Returns glibc's __kind, without the flags of lock elision, which mean nothing to a caller. Debuggers and
  * processes that share the object read it there. */
 static inline int kind_word(const pthread_mutex_t *mutex)
@@ -86,29 +97,33 @@ static inline int kind_word(const pthread_mutex_t *mutex)
     return word == -1 ? -1 : word & ~(256 | 512);
 }
 
-/* Uses every kind, including those that go to libc's own functions. Returns the number of failures. */
+/* Uses every kind by each function, including those that go to libc's own. Returns the number of failures. */
 static inline int use_all_kinds(void)
 {
     struct timespec past = {.tv_sec = 1, .tv_nsec = 0};
-    int before = conform_failures;
+    int before = conform_failures, ceiling;
     for (int type = 0; type < TYPE_COUNT; type++) {
         for (int flavour = PLAIN; flavour < FLAVOURS; flavour++) {
             pthread_mutex_t mutex;
             pthread_cond_t shared;
-            pthread_condattr_t attributes;
-            quiet_is(pthread_condattr_init(&attributes), 0);
-            quiet_is(pthread_condattr_setpshared(&attributes, flavour % 2), 0);
-            quiet_is(pthread_cond_init(&shared, &attributes), 0);
+            quiet_is(init_condition(&shared, CLOCK_REALTIME, flavour % 2), 0);
             quiet_is(init_kind(&mutex, TYPES[type].type, flavour), 0);
             quiet_is(pthread_mutex_lock(&mutex), 0);
             while (pthread_cond_timedwait(&shared, &mutex, &past) == 0)
                 ;
+            while (pthread_cond_clockwait(&shared, &mutex, CLOCK_MONOTONIC, &past) == 0)
+                ;
+            quiet_is(pthread_cond_signal(&shared), 0);
             quiet_is(pthread_cond_broadcast(&shared), 0);
             quiet_is(pthread_mutex_unlock(&mutex), 0);
             quiet_is(pthread_mutex_trylock(&mutex), 0);
             quiet_is(pthread_mutex_unlock(&mutex), 0);
+            quiet_is(pthread_mutex_timedlock(&mutex, &past), 0);
+            quiet_is(pthread_mutex_unlock(&mutex), 0);
             quiet_is(pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &past), 0);
             quiet_is(pthread_mutex_unlock(&mutex), 0);
+            quiet_is(pthread_mutex_consistent(&mutex), EINVAL);
+            quiet_is(pthread_mutex_getprioceiling(&mutex, &ceiling), EINVAL);
             quiet_is(pthread_mutex_destroy(&mutex), 0);
             quiet_is(pthread_cond_destroy(&shared), 0);
         }

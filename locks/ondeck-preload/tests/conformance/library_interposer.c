@@ -2,8 +2,6 @@
  * tracers do. run.sh loads it before the shim and after it. */
 #include "conform.h"
 
-#include <dlfcn.h>
-
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     static int (*next)(pthread_mutex_t *);

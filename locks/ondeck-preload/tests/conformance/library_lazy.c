@@ -11,40 +11,10 @@ int lazy_result(void);
 
 static void *first_calls(void *unused UNUSED)
 {
-    static const enum flavour REAL[] = {PLAIN, ROBUST, SHARED, INHERIT, INHERIT_ROBUST};
     struct timespec past = from_now(CLOCK_REALTIME, -1);
-    pthread_mutex_t mutex;
-    pthread_cond_t condition;
-    pthread_condattr_t attributes;
     mtx_t c_mutex;
     cnd_t c_condition;
-    int ceiling;
-    quiet_is(pthread_condattr_init(&attributes), 0);
-    for (int shared = 0; shared < 2; shared++) {
-        quiet_is(pthread_condattr_setpshared(&attributes, shared), 0);
-        for (size_t i = 0; i < sizeof REAL / sizeof *REAL; i++) {
-            quiet_is(pthread_cond_init(&condition, &attributes), 0);
-            quiet_is(init_kind(&mutex, -1, REAL[i]), 0);
-            quiet_is(pthread_mutex_lock(&mutex), 0);
-            while (pthread_cond_timedwait(&condition, &mutex, &past) == 0)
-                ;
-            while (pthread_cond_clockwait(&condition, &mutex, CLOCK_MONOTONIC, &(struct timespec){0, 0}) == 0)
-                ;
-            quiet_is(pthread_cond_signal(&condition), 0);
-            quiet_is(pthread_cond_broadcast(&condition), 0);
-            quiet_is(pthread_mutex_unlock(&mutex), 0);
-            quiet_is(pthread_mutex_trylock(&mutex), 0);
-            quiet_is(pthread_mutex_unlock(&mutex), 0);
-            quiet_is(pthread_mutex_timedlock(&mutex, &past), 0);
-            quiet_is(pthread_mutex_unlock(&mutex), 0);
-            quiet_is(pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &past), 0);
-            quiet_is(pthread_mutex_unlock(&mutex), 0);
-            quiet_is(pthread_mutex_consistent(&mutex), EINVAL);
-            quiet_is(pthread_mutex_getprioceiling(&mutex, &ceiling), EINVAL);
-            quiet_is(pthread_mutex_destroy(&mutex), 0);
-            quiet_is(pthread_cond_destroy(&condition), 0);
-        }
-    }
+    use_all_kinds();
     quiet_is(mtx_init(&c_mutex, mtx_timed), thrd_success);
     quiet_is(cnd_init(&c_condition), thrd_success);
     quiet_is(mtx_timedlock(&c_mutex, &past), thrd_success);

@@ -1,8 +1,6 @@
 /* A library whose constructor opens another one, with a mutex locked. */
 #include "kinds.h"
 
-#include <dlfcn.h>
-
 int outer_result(void);
 
 static pthread_mutex_t mutex = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;

@@ -1,8 +1,6 @@
 /* Libraries are opened and closed while other threads lock, wait and signal. One is opened with RTLD_DEEPBIND. */
 #include "kinds.h"
 
-#include <dlfcn.h>
-
 enum { OPENINGS = 100, THREADS = 3 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

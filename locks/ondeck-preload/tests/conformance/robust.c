@@ -56,8 +56,8 @@ static void *lock_until_awaited(void *waiter)
     return NULL;
 }
 
-/* A waiter of the condition variable locks the mutex again after its owner has ended. */
-static void *wait_then_relock(void *unused UNUSED)
+/* A waiter of the condition variable wants the mutex again after its owner has ended, or when it is unrecoverable. */
+static void *wait_until_refused(void *unused UNUSED)
 {
     quiet_is(pthread_mutex_lock(&shared->mutex), 0);
     set_flag(&shared->waits, 1);
@@ -65,20 +65,10 @@ static void *wait_then_relock(void *unused UNUSED)
     do
         error = pthread_cond_wait(&shared->condition, &shared->mutex);
     while (error == 0);
-    quiet_is(pthread_mutex_consistent(&shared->mutex), 0);
-    quiet_is(pthread_mutex_unlock(&shared->mutex), 0);
-    return (void *)(intptr_t)error;
-}
-
-/* The mutex becomes unrecoverable while a thread waits. */
-static void *wait_in_vain(void *unused UNUSED)
-{
-    quiet_is(pthread_mutex_lock(&shared->mutex), 0);
-    set_flag(&shared->waits, 1);
-    int error;
-    do
-        error = pthread_cond_wait(&shared->condition, &shared->mutex);
-    while (error == 0);
+    if (error == EOWNERDEAD) {
+        quiet_is(pthread_mutex_consistent(&shared->mutex), 0);
+        quiet_is(pthread_mutex_unlock(&shared->mutex), 0);
+    }
     return (void *)(intptr_t)error;
 }
 
@@ -127,12 +117,9 @@ static void threads_that_end(int type, enum flavour flavour)
 static void waiters_whose_owner_ends(int type, enum flavour flavour, int shared_condition)
 {
     is(init_kind(&shared->mutex, type, flavour), 0);
-    pthread_condattr_t attributes;
-    is(pthread_condattr_init(&attributes), 0);
-    is(pthread_condattr_setpshared(&attributes, shared_condition), 0);
-    is(pthread_cond_init(&shared->condition, &attributes), 0);
+    is(init_condition(&shared->condition, CLOCK_REALTIME, shared_condition), 0);
     set_flag(&shared->waits, 0);
-    pthread_t thread = start(wait_then_relock, NULL);
+    pthread_t thread = start(wait_until_refused, NULL);
     await_flag(&shared->waits, 1);
     is(elsewhere(broadcast_and_end, NULL), 0);
     is((int)(intptr_t)finish(thread), EOWNERDEAD);
@@ -140,7 +127,7 @@ static void waiters_whose_owner_ends(int type, enum flavour flavour, int shared_
     is(pthread_mutex_unlock(&shared->mutex), 0);
 
     set_flag(&shared->waits, 0);
-    thread = start(wait_in_vain, NULL);
+    thread = start(wait_until_refused, NULL);
     await_flag(&shared->waits, 1);
     is(elsewhere(lock_and_end, NULL), 0);
     is(pthread_mutex_lock(&shared->mutex), EOWNERDEAD);

@@ -3,47 +3,39 @@
 # two outcome logs, what was printed on standard error and the exit statuses must be equal, and no expectation of
 # a program may fail.
 #
-#   run.sh [--preload LIBRARY] [--alone] [--long] [--cc COMPILER] [--build-only] [PROGRAM...]
+#   run.sh [--preload LIBRARY] [--alone] [--long] [PROGRAM...]
 #
 #   --preload LIBRARY   the shim; without it only plain glibc is checked
 #   --alone             nothing else is preloaded beside the shim: no allocator, no other interposer
 #   --long              signals, time-outs and cancellations race for ten minutes
-#   --cc COMPILER       gcc, which is the default, or clang
-#   --build-only        only compile
 #   PROGRAM             one of the files here, without its ending; all of them if none is named
 #
 # Ends with 0 if all is well, 1 if not, 2 for a wrong call, and 77 if a tool is missing.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-preload='' compiler=gcc alone=no long=no build_only=no names=()
+preload='' alone=no long=no names=()
 while [ $# -gt 0 ]; do
     case $1 in
-    --preload | --cc)
+    --preload)
         [ $# -ge 2 ] || { echo "run.sh: $1 needs a value" >&2; exit 2; }
-        if [ "$1" = --cc ]; then compiler=$2; else preload=$(realpath -e "$2") || exit 2; fi
+        preload=$(realpath -e "$2") || exit 2
         shift
         ;;
     --alone) alone=yes ;;
     --long) long=yes ;;
-    --build-only) build_only=yes ;;
     -*) echo "run.sh: no option $1; see the comment at the top of run.sh" >&2; exit 2 ;;
     *) names+=("$1") ;;
     esac
     shift
 done
-case $compiler in
-gcc) compiler_cxx=g++ ;;
-clang) compiler_cxx=clang++ ;;
-*) echo "run.sh: --cc is gcc or clang, not $compiler" >&2; exit 2 ;;
-esac
-for tool in "$compiler" "$compiler_cxx" timeout cmp; do
+for tool in gcc g++ timeout cmp; do
     command -v "$tool" >/dev/null || { echo "skipped: needs $tool" >&2; exit 77; }
 done
 
 target=${CARGO_TARGET_DIR:-$here/../../../../target}
-mkdir -p "$target/conformance/$compiler"
-build=$(cd "$target/conformance/$compiler" && pwd)
+mkdir -p "$target/conformance"
+build=$(cd "$target/conformance" && pwd)
 flags=(-O2 -g -Wall -Wextra -Werror -pthread)
 # A library is found beside the object that needs it. The linker itself is to read $ORIGIN.
 # shellcheck disable=SC2016
@@ -61,8 +53,8 @@ compile() {
     shift 2
     [ -n "$(find "$source" "$here"/*.h "${BASH_SOURCE[0]}" -newer "$output" 2>/dev/null || echo new)" ] || return 0
     case $source in
-    *.cc) "$compiler_cxx" -std=c++17 "${flags[@]}" "$source" -o "$output" "$@" ;;
-    *) "$compiler" -std=gnu11 "${flags[@]}" "$source" -o "$output" "$@" ;;
+    *.cc) g++ -std=c++17 "${flags[@]}" "$source" -o "$output" "$@" ;;
+    *) gcc -std=gnu11 "${flags[@]}" "$source" -o "$output" "$@" ;;
     esac
 }
 
@@ -93,7 +85,6 @@ for name in versions "${names[@]}"; do
     compile "$source" "$build/$name" "${libraries[@]}" "$beside"
 done
 [[ " ${names[*]} " != *" calls "* ]] || compile "$here/calls.c" "$build/calls-static" -static
-[ $build_only = no ] || exit 0
 
 seconds=4 limit=${CONFORM_LIMIT:-600}
 [ $long = no ] || seconds=600 limit=3600

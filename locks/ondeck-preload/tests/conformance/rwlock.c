@@ -181,13 +181,6 @@ static void many_readers(void)
     is(pthread_rwlock_unlock(&rwlock), 0);
 }
 
-static int signals;
-
-static void handler(int number UNUSED)
-{
-    signals++;
-}
-
 static void *waits_through_signals(void *read)
 {
     sleeps_now();
@@ -201,18 +194,11 @@ static void *waits_through_signals(void *read)
 /* A signal handler runs, and the wait continues. A wait is not a cancellation point. */
 static void interrupted(void)
 {
-    struct sigaction action = {.sa_handler = handler};
-    sigaction(SIGUSR1, &action, NULL);
     for (int read = 0; read < 2; read++) {
         is(init_rwlock(&rwlock, kind), 0);
         is(pthread_rwlock_wrlock(&rwlock), 0);
-        signals = 0;
         pthread_t thread = start_sleeper(waits_through_signals, read ? &rwlock : NULL);
-        for (int i = 0; i < 10; i++) {
-            is(pthread_kill(thread, SIGUSR1), 0);
-            await_flag(&signals, i + 1);
-            await_sleep(sleeper);
-        }
+        interrupt_sleeper(thread);
         is(pthread_cancel(thread), 0);
         is(pthread_rwlock_unlock(&rwlock), 0);
         holds(finish(thread) == NULL);

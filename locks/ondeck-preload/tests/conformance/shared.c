@@ -146,10 +146,7 @@ static pid_t run_other(int fd, const char *name, int without)
 static void one_kind(int type, enum flavour flavour, int fd)
 {
     for (int without = 0; without < 2; without++) {
-        pthread_condattr_t attributes;
-        is(pthread_condattr_init(&attributes), 0);
-        is(pthread_condattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED), 0);
-        is(pthread_cond_init(&shared->condition, &attributes), 0);
+        is(init_condition(&shared->condition, CLOCK_REALTIME, PTHREAD_PROCESS_SHARED), 0);
         is(init_kind(&shared->mutex, type, flavour), 0);
         shared->turn = shared->value = 0;
         pid_t other = run_other(fd, NULL, without);

@@ -22,7 +22,7 @@ static const char *const NAMES[FUNCTIONS] = {
 
 static pthread_mutex_t mutex;
 static pthread_cond_t condition;
-static int handled, ready, ended;
+static int ready, ended;
 static pid_t thread;
 
 /* The handler changes errno, like a careless one, and restores it, like a careful one. */

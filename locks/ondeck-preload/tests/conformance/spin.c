@@ -6,7 +6,7 @@ enum { THREADS = 16, ROUNDS = 3000 };
 
 static pthread_spinlock_t lock, other;
 static long value[2];
-static int handled, holding;
+static int holding;
 
 static void *try_it(void *unused UNUSED)
 {

@@ -5,8 +5,6 @@
  * loaded. */
 #include "conform.h"
 
-#include <dlfcn.h>
-
 struct name_version {
     const char *name, *version;
 };
