@@ -11,6 +11,11 @@ use crate::parking::{
 use crate::platform::{AtomicInt, FutexWait, Host, Ordering, Timestamp};
 use crate::spin::{Waits, wait_for};
 
+/// The longest pause between two attempts of an arriving thread, in transfers of a cache line. With
+/// pauses that grow without limit, 1 µs sections whose lengths vary have 0.9 to 0.96 of the
+/// throughput, and 0.1 to 0.5 µs ones the same (Xeon, 2 virtual CPUs).
+const LONGEST_PAUSE: usize = 4;
+
 /// One of this number of successful attempts is timed.
 const TRANSFERS_PER_SAMPLE: u32 = 16;
 
@@ -80,7 +85,7 @@ impl<P: Host> RawMutex<P> {
     }
 
     /// Tries the lock, which was taken at the time `now`, again for some transfers of a cache line,
-    /// ever more rarely. Returns whether the caller is the owner.
+    /// at first ever more rarely. Returns whether the caller is the owner.
     ///
     /// Each attempt is an exchange. A thread that reads first would fetch the line twice: once
     /// shared, and once exclusive.
@@ -99,7 +104,7 @@ impl<P: Host> RawMutex<P> {
                 polls.note(true);
                 return true;
             }
-            pause *= 2;
+            pause = (2 * pause).min(LONGEST_PAUSE * waits.short);
         }
         polls.note(false);
         false
