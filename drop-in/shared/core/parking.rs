@@ -3,8 +3,7 @@
 use std::cell::Cell;
 use std::time::Instant;
 
-use ondeck::parking::Parked;
-use ondeck::parking::tokens::{self, Choice, Requeue, Unparked};
+use ondeck::parking::{self, Choice, Parked, Requeue, Unparked};
 use ondeck::platform::Native;
 
 use crate::deadlock::waits;
@@ -106,7 +105,7 @@ pub unsafe fn park(
     // SAFETY: as the caller promises.
     let (parked, token) = waits(key, timeout.is_some(), || unsafe {
         let token = park_token.0;
-        tokens::park::<Native>(key, token, validate, before_sleep, timed_out, deadline)
+        parking::park::<Native>(key, token, validate, before_sleep, timed_out, deadline)
     });
     match parked {
         Parked::Woken => ParkResult::Unparked(UnparkToken(token)),
@@ -141,7 +140,7 @@ unsafe fn unpark(
         callback(told).0
     };
     // SAFETY: as the caller promises.
-    unsafe { tokens::unpark::<Native>(key, choose, then) };
+    unsafe { parking::unpark::<Native>(key, choose, then) };
     told
 }
 
@@ -227,6 +226,6 @@ pub unsafe fn unpark_requeue(
         callback(asked.get(), told).0
     };
     // SAFETY: as the caller promises.
-    unsafe { tokens::requeue::<Native>(key_from, key_to, validate, then) };
+    unsafe { parking::requeue::<Native>(key_from, key_to, validate, then) };
     told
 }

@@ -22,8 +22,7 @@
 //! | `rest.rs` | a time for which threads do not try again what did not pay |
 //! | `watches.rs` | whether waiters of condition variables and keys are notified soon |
 //! | `visible.rs` | which locks threads read, for reader-writer locks |
-//! | `tokens.rs` | for locks of other crates: park, unpark, requeue. A thread that unparks chooses by the tokens of the parked ones |
-//! | `park.rs` | the same without tokens: [`park`], [`unpark`], [`requeue`] |
+//! | `park.rs` | for locks of other crates: [`park`], [`unpark`], [`requeue`] |
 //! | `chosen.rs` | threads that are about to be woken |
 //! | `line.rs` | for this crate's other locks: the queue of a key, under the bucket's lock |
 //!
@@ -63,7 +62,6 @@ mod park;
 mod queue;
 mod rest;
 mod sleep;
-pub mod tokens;
 pub(crate) mod unlock_mode;
 mod visible;
 mod watches;
@@ -77,9 +75,8 @@ pub(crate) use history::{Arrival, History, TURN_NANOS};
 pub use line::waiting;
 pub(crate) use line::{Line, Waited};
 pub(crate) use node::{Distance, Kind, Node, is_known, place, status};
-pub use park::{Requeued, park, requeue, unpark};
+pub use park::{Choice, Parked, Requeue, Unparked, park, requeue, unpark};
 pub(crate) use sleep::{Slice, end_of_sleep};
-pub use tokens::Parked;
 #[cfg(feature = "internals")]
 pub use unlock_mode::QUIET as UNLOCK_MODE_QUIET;
 pub(crate) use unlock_mode::{QUIET, Request};

@@ -1,6 +1,10 @@
 //! The table for locks of other crates: park at a key, unpark the threads at a key, move them to
 //! another key.
 //!
+//! A parked thread brings a token, a number with a meaning only to the caller's lock. A thread that
+//! unparks chooses by the tokens, and gives one back: a lock with readers and writers in one queue
+//! tells them apart, for example. A lock that needs no tokens uses 0.
+//!
 //! The contract in full:
 //!
 //! * A key is the address of something that the caller's lock owns, so that no two locks use the
@@ -24,26 +28,67 @@
 //!
 //! [`Mutex`]: crate::Mutex
 //!
-//! Source: WebKit's `WTF::ParkingLot`, and parking_lot_core with its `validate` and its callbacks
-//! under the lock.
+//! Source: WebKit's `WTF::ParkingLot`, and parking_lot_core, which has the same interface except for
+//! the types.
+
+use core::ptr;
 
 use super::Host;
-use super::tokens::{self, Choice, Parked, Requeue, Unparked};
+use super::bucket::{Bucket, Guard};
+use super::chosen::Chosen;
+use super::node::{Kind, Node};
 use crate::machine::Timestamp;
 
-/// The result of a [`requeue`].
+/// How a [`park`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a thread that was not woken must not go on as if it were"]
+pub enum Parked {
+    /// The thread parked, and was woken by [`unpark`] or [`requeue`].
+    Woken,
+    /// The thread did not park, because `validate` returned false.
+    Invalid,
+    /// The deadline passed before the thread was woken.
+    TimedOut,
+}
+
+/// What happens to a parked thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The thread is unparked.
+    Unpark,
+    /// The thread stays parked.
+    Skip,
+    /// The thread stays parked, and so do all that parked later.
+    Stop,
+}
+
+/// The result of an unpark, or the plan for one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Requeued {
+pub struct Unparked {
     /// The number of threads that were woken.
     pub woken: usize,
     /// The number of threads that are now parked at the other key.
     pub moved: usize,
+    /// Whether threads are still parked at the first key.
+    pub others: bool,
 }
 
-/// Parks at `key` if `validate` returns true, until the thread is woken or the deadline passes.
+/// The limits of a [`requeue`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Requeue {
+    /// The maximum number of threads to wake, the oldest first.
+    pub wake: usize,
+    /// The maximum number of the others to move.
+    pub move_most: usize,
+}
+
+/// Parks at `key` with `token` if `validate` returns true, until the thread is unparked or the
+/// deadline passes. Also returns the token of the thread that unparked it, or 0 if none did.
 ///
 /// `before_sleep` runs once other threads can find this one and before it sleeps, without the
-/// bucket's lock: unlock something there if needed.
+/// bucket's lock: unlock something there if needed. If the deadline has passed, `timed_out` is
+/// called under the bucket's lock with the key at which the thread was parked, to which it may have
+/// been moved, and whether no other thread is parked there.
 ///
 /// # Safety
 ///
@@ -56,7 +101,7 @@ pub struct Requeued {
 ///
 /// ```
 /// use core::sync::atomic::{AtomicU32, Ordering};
-/// use ondeck::parking::{self, Parked};
+/// use ondeck::parking::{self, Choice, Parked};
 /// use ondeck::platform::Native;
 ///
 /// static OPEN: AtomicU32 = AtomicU32::new(0);
@@ -66,54 +111,91 @@ pub struct Requeued {
 ///     scope.spawn(|| {
 ///         OPEN.store(1, Ordering::Release);
 ///         // SAFETY: nothing else uses the address of `OPEN` as a key.
-///         unsafe { parking::unpark::<Native>(key, usize::MAX, |_, _| ()) };
+///         unsafe { parking::unpark::<Native>(key, |_| Choice::Unpark, |_| 0) };
 ///     });
 ///     let closed = || OPEN.load(Ordering::Acquire) == 0;
 ///     // SAFETY: as above.
-///     let parked = unsafe { parking::park::<Native>(key, closed, || (), None) };
+///     let (parked, _) = unsafe { parking::park::<Native>(key, 0, closed, || (), |_, _| (), None) };
 ///     assert!(matches!(parked, Parked::Woken | Parked::Invalid));
 /// });
 /// ```
 pub unsafe fn park<P: Host>(
     key: usize,
+    token: usize,
     validate: impl FnOnce() -> bool,
     before_sleep: impl FnOnce(),
+    timed_out: impl FnOnce(usize, bool),
     deadline: Option<Timestamp>,
-) -> Parked {
-    // SAFETY: as the caller promises.
-    unsafe { tokens::park::<P>(key, 0, validate, before_sleep, |_, _| (), deadline).0 }
+) -> (Parked, usize) {
+    let node = Node::<P>::new(Kind::Key, key, ptr::null(), 0);
+    node.set_wants(token);
+    let guard = P::bucket(key).lock();
+    if !validate() {
+        return (Parked::Invalid, 0);
+    }
+    // SAFETY: it is new, and unlinked before this function returns, by the thread that wakes this
+    // one or below.
+    unsafe { guard.link(Kind::Key, &node) };
+    drop(guard);
+    // A panic would leave the node linked after its stack is gone.
+    let abort = AbortOnDrop;
+    before_sleep();
+    core::mem::forget(abort);
+    let Err(guard) = node.sleep(Kind::Key, deadline, None, |_, _| true) else {
+        return (Parked::Woken, node.wants());
+    };
+    // The node may have been moved.
+    let key = node.address();
+    timed_out(key, guard.newest(Kind::Key, key).is_none());
+    (Parked::TimedOut, 0)
 }
 
-/// Wakes at most `most` threads that are parked at `key`, in the order in which they parked.
-/// Returns the number of threads woken.
+/// Unparks the threads at `key` that `choose` selects by their tokens, in the order in which they
+/// parked.
 ///
-/// `then` is called before they are woken, under the bucket's lock, with their number and whether
-/// others remain: update the state word there.
+/// `then` is called before they are woken, under the bucket's lock, and returns the token that each
+/// of them receives.
 ///
 /// # Safety
 ///
 /// As for [`park`]. A woken thread continues as if the caller's lock had permitted it to.
-pub unsafe fn unpark<P: Host>(key: usize, most: usize, then: impl FnOnce(usize, bool)) -> usize {
-    let mut left = most;
-    let choose = |_| match left.checked_sub(1) {
-        Some(others) => {
-            left = others;
-            Choice::Unpark
+pub unsafe fn unpark<P: Host>(
+    key: usize,
+    mut choose: impl FnMut(usize) -> Choice,
+    then: impl FnOnce(Unparked) -> usize,
+) -> Unparked {
+    let guard = P::bucket(key).lock();
+    let (mut done, mut chosen) = (Unparked::default(), Chosen::new());
+    for node in guard.oldest_first(Kind::Key, key) {
+        match choose(node.wants()) {
+            Choice::Unpark => {
+                // SAFETY: it is linked, and its thread waits until `wake` notifies it. The iterator
+                // has already read the next one.
+                unsafe {
+                    guard.unlink(Kind::Key, node);
+                    chosen.push(node);
+                }
+                done.woken += 1;
+            }
+            Choice::Skip => done.others = true,
+            Choice::Stop => {
+                done.others = true;
+                break;
+            }
         }
-        None => Choice::Stop,
-    };
-    let then = |done: Unparked| {
-        then(done.woken, done.others);
-        0
-    };
-    // SAFETY: as the caller promises.
-    unsafe { tokens::unpark::<P>(key, choose, then).woken }
+    }
+    chosen.give(then(done));
+    drop(guard);
+    chosen.wake();
+    done
 }
 
-/// If `validate` returns true, wakes at most `wake` threads that are parked at `from`, and parks at
-/// most `move_most` of the others at `to` instead, without waking them.
+/// Unparks threads at `from` and moves others to `to`, within the limits that `validate` returns;
+/// it may return none.
 ///
-/// `validate` is called under the locks of both keys' buckets.
+/// `validate` and then `then` are called under the locks of both keys' buckets; `then` returns the
+/// token for the woken threads. If `validate` returns `None`, or the keys are the same, `then` is
+/// not called.
 ///
 /// # Safety
 ///
@@ -121,12 +203,61 @@ pub unsafe fn unpark<P: Host>(key: usize, most: usize, then: impl FnOnce(usize, 
 pub unsafe fn requeue<P: Host>(
     from: usize,
     to: usize,
-    validate: impl FnOnce() -> bool,
-    wake: usize,
-    move_most: usize,
-) -> Requeued {
-    let limits = Requeue { wake, move_most };
-    // SAFETY: as the caller promises.
-    let done = unsafe { tokens::requeue::<P>(from, to, || validate().then_some(limits), |_| 0) };
-    Requeued { woken: done.woken, moved: done.moved }
+    validate: impl FnOnce() -> Option<Requeue>,
+    then: impl FnOnce(Unparked) -> usize,
+) -> Unparked {
+    let (first, other) = lock_both::<P>(P::bucket(from), P::bucket(to));
+    let second = other.as_ref().unwrap_or(&first);
+    let mut done = Unparked::default();
+    let Some(what) = validate().filter(|_| from != to) else { return done };
+    let mut chosen = Chosen::new();
+    while let Some(node) = first.oldest(Kind::Key, from) {
+        // SAFETY: it is linked there. Its thread waits until `wake` notifies it, or it is linked at
+        // the other key before either bucket is unlocked.
+        unsafe {
+            if done.woken < what.wake {
+                first.unlink(Kind::Key, node);
+                chosen.push(node);
+                done.woken += 1;
+            } else if done.moved < what.move_most {
+                first.unlink(Kind::Key, node);
+                node.readdress(Kind::Key, to, 0);
+                second.link(Kind::Key, node);
+                done.moved += 1;
+            } else {
+                done.others = true;
+                break;
+            }
+        }
+    }
+    chosen.give(then(done));
+    drop((first, other));
+    chosen.wake();
+    done
+}
+
+/// Waits for the locks of two buckets, or of one if both are the same: in the order of their
+/// addresses, so that no two threads wait for each other.
+fn lock_both<P: Host>(
+    first: &'static Bucket<P>,
+    second: &'static Bucket<P>,
+) -> (Guard<'static, P>, Option<Guard<'static, P>>) {
+    if ptr::eq(first, second) {
+        (first.lock(), None)
+    } else if ptr::from_ref(first) < ptr::from_ref(second) {
+        let first = first.lock();
+        (first, Some(second.lock()))
+    } else {
+        let second = second.lock();
+        (first.lock(), Some(second))
+    }
+}
+
+/// Aborts the process when it is dropped, which happens if a closure unwinds.
+struct AbortOnDrop;
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        panic!("ondeck: a closure of `park` panicked");
+    }
 }

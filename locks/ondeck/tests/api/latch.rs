@@ -10,6 +10,7 @@ use ondeck::semaphore::MOST_PERMITS;
 use ondeck::{Latch, Semaphore, parking};
 
 use crate::again::alone;
+use crate::keys;
 use crate::line::until_waiting;
 use crate::rest::until_at_rest;
 use crate::watchdog::{self, Watchdog};
@@ -77,9 +78,7 @@ fn a_thread_that_waits_is_not_unparked_by_its_address() {
             scope.spawn(|| latch.wait());
         }
         until_waiting(&raw const latch, 2);
-        // SAFETY: no other code uses the address of a local variable as a key.
-        let unparked =
-            unsafe { parking::unpark::<Native>((&raw const latch).addr(), 2, |_, _| ()) };
+        let unparked = keys::unpark::<Native>((&raw const latch).addr(), 2, |_, _| ());
         assert_eq!(unparked, 0);
         latch.count_down();
     });

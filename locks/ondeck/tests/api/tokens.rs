@@ -4,8 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-use ondeck::parking::Parked;
-use ondeck::parking::tokens::{self, Choice, Requeue, Unparked};
+use ondeck::parking::{self, Choice, Parked, Requeue, Unparked};
 use ondeck::platform::{Native, Platform};
 
 use super::watchdog;
@@ -17,7 +16,9 @@ fn key(word: &AtomicU32) -> usize {
 
 fn park(word: &AtomicU32, token: usize) -> (Parked, usize) {
     // SAFETY: the word belongs to the test.
-    unsafe { tokens::park::<Native>(key(word), token, || true, || (), |_, _| unreachable!(), None) }
+    unsafe {
+        parking::park::<Native>(key(word), token, || true, || (), |_, _| unreachable!(), None)
+    }
 }
 
 /// Returns the tokens of the parked threads.
@@ -28,7 +29,7 @@ fn parked(word: &AtomicU32) -> Vec<usize> {
         Choice::Skip
     };
     // SAFETY: as above.
-    unsafe { tokens::unpark::<Native>(key(word), look, |_| 0) };
+    unsafe { parking::unpark::<Native>(key(word), look, |_| 0) };
     seen
 }
 
@@ -39,7 +40,7 @@ fn until_parked(word: &AtomicU32, count: usize) {
 
 fn unpark(word: &AtomicU32, choose: impl FnMut(usize) -> Choice, give: usize) -> Unparked {
     // SAFETY: as above.
-    unsafe { tokens::unpark::<Native>(key(word), choose, |_| give) }
+    unsafe { parking::unpark::<Native>(key(word), choose, |_| give) }
 }
 
 #[test]
@@ -85,15 +86,16 @@ fn moved_threads_keep_their_tokens() {
         };
         let what = || Some(Requeue { wake: 1, move_most: 1 });
         // SAFETY: as above.
-        let done = unsafe { tokens::requeue::<Native>(key(&from), key(&to), what, then) };
+        let done = unsafe { parking::requeue::<Native>(key(&from), key(&to), what, then) };
         assert_eq!(done, Unparked { woken: 1, moved: 1, others: true });
         assert_eq!(told, Some(done));
         assert_eq!((parked(&from), parked(&to)), (vec![3], vec![2]));
         unpark(&to, |_| Choice::Unpark, 20);
         unpark(&from, |_| Choice::Unpark, 30);
         // SAFETY: as above.
-        let none =
-            unsafe { tokens::requeue::<Native>(key(&from), key(&to), || None, |_| unreachable!()) };
+        let none = unsafe {
+            parking::requeue::<Native>(key(&from), key(&to), || None, |_| unreachable!())
+        };
         assert_eq!(none, Unparked::default());
     });
 }
@@ -113,7 +115,7 @@ fn a_deadline_is_told_under_the_lock() {
             let timed_out = |key, is_last| told.push((key, is_last));
             // SAFETY: as above.
             let ended = unsafe {
-                tokens::park::<Native>(key(&word), 2, || true, || (), timed_out, deadline)
+                parking::park::<Native>(key(&word), 2, || true, || (), timed_out, deadline)
             };
             assert_eq!(ended, (Parked::TimedOut, 0));
         }

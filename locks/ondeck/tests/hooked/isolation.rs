@@ -8,8 +8,7 @@ use std::thread;
 
 use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
-use ondeck::parking::tokens::{self, Choice, Requeue};
-use ondeck::parking::{Parked, Requeued};
+use ondeck::parking::{self, Choice, Parked, Requeue};
 use ondeck::platform::Host;
 use ondeck::rwlock::RawRwLock;
 
@@ -137,16 +136,16 @@ fn no_thread_is_woken_under_the_lock_of_a_bucket() {
     let (mutex, rwlock, condvar) = (&mutex, &rwlock, &RawCondvar::<Machine>::new());
     let park = || assert_eq!(keys::park::<Machine>(from, || true, || (), None), Parked::Woken);
     wakes(park, || assert_eq!(keys::unpark::<Machine>(from, 1, |_, _| ()), 1));
-    let one = Requeued { woken: 1, moved: 0 };
+    let one = (1, 0);
     wakes(park, || assert_eq!(keys::requeue::<Machine>(from, to, || true, 1, 0), one));
     // SAFETY: the keys are parts of a variable of this test, and its threads are unparked.
     wakes(park, || unsafe {
-        assert_eq!(tokens::unpark::<Machine>(from, |_| Choice::Unpark, |_| 0).woken, 1);
+        assert_eq!(parking::unpark::<Machine>(from, |_| Choice::Unpark, |_| 0).woken, 1);
     });
     // SAFETY: as above.
     wakes(park, || unsafe {
         let most = || Some(Requeue { wake: 1, move_most: 0 });
-        assert_eq!(tokens::requeue::<Machine>(from, to, most, |_| 0).woken, 1);
+        assert_eq!(parking::requeue::<Machine>(from, to, most, |_| 0).woken, 1);
     });
     let section = || {
         mutex.lock();

@@ -294,9 +294,7 @@ fn adjacent_readers_are_woken_in_one_step() {
         let threads: Vec<_> = sections
             .into_iter()
             .map(|section| {
-                let waits =
-                    Hooked::<Adjacent>::until_it_sleeps(|| thread::spawn(move || section(lock)));
-                waits
+                Hooked::<Adjacent>::until_it_sleeps(|| thread::spawn(move || section(lock)))
             })
             .collect();
         assert_eq!(calls_of(|| end_write(lock)).wakes, woken, "before any of them has run");

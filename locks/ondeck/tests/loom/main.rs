@@ -4,6 +4,8 @@
 //! explores one fewer, `ci/loom.sh` all. The memory model is loom's, whose limits are in
 //! `docs/verification.md`. `ci/mutants.sh` shows that each of these tests can fail.
 
+#[path = "../support/keys.rs"]
+mod keys;
 #[path = "../support/loom_platform.rs"]
 mod loom_platform;
 

@@ -1,9 +1,10 @@
 //! Parking at keys: `park`, `unpark`, `requeue`, and the bucket's lock under them.
 
-use ondeck::parking::{self, Parked, Requeued};
+use ondeck::parking::Parked;
 use ondeck::platform::{AtomicInt, Ordering, Platform, Timestamp};
 
 use crate::guarded::Guarded;
+use crate::keys;
 use crate::loom_platform::{Loom, join, pass_time, spawn};
 use crate::scenario::{ONE_BUCKET, SLEEPS, SOON, explored};
 
@@ -38,9 +39,7 @@ impl Gate {
             order = self.count();
             self.opened() == 0
         };
-        // SAFETY: nothing else uses the key.
-        let parked =
-            unsafe { parking::park::<Loom>(self.address(), closed, || linked = true, deadline) };
+        let parked = keys::park::<Loom>(self.address(), closed, || linked = true, deadline);
         assert_eq!(
             linked,
             parked != Parked::Invalid,
@@ -65,20 +64,18 @@ impl Gate {
             self.count();
             told = (count, more);
         };
-        // SAFETY: as for `park`.
-        let woken = unsafe { parking::unpark::<Loom>(self.address(), most, then) };
+        let woken = keys::unpark::<Loom>(self.address(), most, then);
         assert_eq!(woken, told.0, "as many are woken as was told");
         told
     }
 
-    pub fn requeue(&self, to: &Self, wake: usize, move_most: usize) -> Requeued {
+    pub fn requeue(&self, to: &Self, wake: usize, move_most: usize) -> (usize, usize) {
         let look = || {
             self.count();
             to.count();
             true
         };
-        // SAFETY: as for `park`.
-        unsafe { parking::requeue::<Loom>(self.address(), to.address(), look, wake, move_most) }
+        keys::requeue::<Loom>(self.address(), to.address(), look, wake, move_most)
     }
 }
 
@@ -172,7 +169,7 @@ fn requeue_and_deadline(lower: Lower) {
     let waiter = parker(from, Some(SOON));
     let clock = spawn(|| pass_time(1));
     from.open();
-    let Requeued { woken: none, moved } = from.requeue(to, 0, 1);
+    let (none, moved) = from.requeue(to, 0, 1);
     let (told, _) = to.unpark(usize::MAX);
     // A thread that parked before the gate was opened, and was not moved, timed out.
     assert!(none == 0 && told <= moved);
@@ -200,7 +197,7 @@ fn requeue_wakes_and_moves() {
     let (from, to) = gates(Lower::From);
     let threads = [0; 2].map(|_| parker(from, None));
     from.open();
-    let Requeued { woken, moved } = from.requeue(to, 1, 1);
+    let (woken, moved) = from.requeue(to, 1, 1);
     from.open();
     let (told, more) = to.unpark(usize::MAX);
     assert!(told == moved && !more);
@@ -212,7 +209,7 @@ fn first_moved_and_second_stays() {
     let (from, to) = gates(Lower::From);
     let threads = [0; 2].map(|_| parker(from, None));
     from.open();
-    let moved = from.requeue(to, 0, 1).moved;
+    let moved = from.requeue(to, 0, 1).1;
     let told = (to.unpark(usize::MAX).0, from.unpark(usize::MAX).0);
     assert!(told.0 == moved && (told.1 == 0 || moved == 1));
     assert_eq!(woken(threads), told.0 + told.1);

@@ -9,10 +9,11 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 
 use ondeck::condvar::RawCondvar;
 use ondeck::mutex::RawMutex;
-use ondeck::parking::{self, Parked};
+use ondeck::parking::Parked;
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use crate::guarded::Guarded;
+use crate::keys;
 use crate::loom_platform::{Loom, join, spawn};
 use crate::scenario::{ASYMMETRIC, LATE, POLLS, SLEEPS, Shared, explored, until_asleep};
 
@@ -132,16 +133,14 @@ fn a_key(slot: &'static Slot) {
     let key = slot.address();
     let waiter = spawn(move || {
         let closed = || word.load(Ordering::Relaxed) == 7;
-        // SAFETY: nothing else uses the key now.
-        let parked = unsafe { parking::park::<Loom>(key, closed, || (), None) };
+        let parked = keys::park::<Loom>(key, closed, || (), None);
         assert_ne!(word.load(Ordering::Relaxed), 7, "the thread was woken by something else");
         usize::from(parked == Parked::Woken)
     });
     // The thread that is still in its unlock of the old mutex may continue now.
     until_asleep(1);
     word.store(8, Ordering::Relaxed);
-    // SAFETY: as above.
-    let told = unsafe { parking::unpark::<Loom>(key, usize::MAX, |_, _| ()) };
+    let told = keys::unpark::<Loom>(key, usize::MAX, |_, _| ());
     assert_eq!(join(waiter), told, "a thread was taken off by something else");
     assert_eq!(word.load(Ordering::Relaxed), 8, "the program's word was written");
 }

@@ -1,8 +1,7 @@
 //! Parking with tokens: an unpark gives a token or a deadline passes, and the thread learns of only
 //! one of them.
 
-use ondeck::parking::Parked;
-use ondeck::parking::tokens::{self, Choice};
+use ondeck::parking::{self, Choice, Parked};
 use ondeck::platform::{AtomicInt, Ordering, Platform};
 
 use crate::guarded::Guarded;
@@ -25,7 +24,7 @@ fn token_and_deadline() {
         };
         // SAFETY: the word belongs to this scenario.
         let ended =
-            unsafe { tokens::park::<Loom>(key, BROUGHT, closed, || (), timed_out, Some(SOON)) };
+            unsafe { parking::park::<Loom>(key, BROUGHT, closed, || (), timed_out, Some(SOON)) };
         (ended, told)
     });
     let clock = spawn(|| pass_time(1));
@@ -35,7 +34,7 @@ fn token_and_deadline() {
         Choice::Unpark
     };
     // SAFETY: as above.
-    let done = unsafe { tokens::unpark::<Loom>(key, choose, |_| GIVEN) };
+    let done = unsafe { parking::unpark::<Loom>(key, choose, |_| GIVEN) };
     let ((parked, given), told) = join(waiter);
     match parked {
         Parked::Woken => assert_eq!((done.woken, given, told), (1, GIVEN, 0)),

@@ -20,7 +20,7 @@ use std::time::Duration;
 use keys::{park, requeue, unpark};
 use ondeck::condvar::{RawCondvar, Step, Waiter};
 use ondeck::mutex::RawMutex;
-use ondeck::parking::{Parked, Requeued};
+use ondeck::parking::Parked;
 use ondeck::platform::{FutexWait, Native, Platform, Timestamp};
 use watchdog::Watchdog;
 
@@ -385,12 +385,11 @@ fn parked_threads_are_moved_and_woken() {
                 ended.fetch_add(1, Ordering::Relaxed);
                 return;
             }
-            let mut total = Requeued::default();
-            while total.woken + total.moved < 3 {
-                let wake = usize::from(total.woken == 0);
-                let more = requeue::<Native>(from.key(), to.key(), || true, wake, 2);
-                total.woken += more.woken;
-                total.moved += more.moved;
+            let mut total = (0, 0);
+            while total.0 + total.1 < 3 {
+                let wake = usize::from(total.0 == 0);
+                let (woken, moved) = requeue::<Native>(from.key(), to.key(), || true, wake, 2);
+                total = (total.0 + woken, total.1 + moved);
                 thread::yield_now();
             }
             while ended.load(Ordering::Relaxed) < 3 {

@@ -24,7 +24,8 @@ impl Hold {
             false
         };
         // SAFETY: no thread parks at this key.
-        let parked = unsafe { parking::park::<Native>(key, validate, || (), None) };
+        let (parked, _) =
+            unsafe { parking::park::<Native>(key, 0, validate, || (), |_, _| (), None) };
         assert_eq!(parked, Parked::Invalid);
     }
 
