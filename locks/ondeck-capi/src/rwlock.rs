@@ -126,15 +126,13 @@ pub unsafe extern "C" fn ondeck_rwlock_clockrdlock(
 ) -> c_int {
     // SAFETY: as the caller promises.
     let lock = unsafe { raw(lock) };
-    let mut is_full = false;
+    if lock.has_most_readers() {
+        return EAGAIN;
+    }
     let at_once = || lock.try_lock_shared().is_some();
-    let until = |time| {
-        is_full = lock.has_most_readers();
-        is_full || lock.try_lock_shared_until(time).is_some()
-    };
+    let until = |time| lock.try_lock_shared_until(time).is_some();
     // SAFETY: as the caller promises.
-    let result = unsafe { acquire(Some(of(lock)), clock, deadline, at_once, until) };
-    if is_full { EAGAIN } else { result }
+    unsafe { acquire(Some(of(lock)), clock, deadline, at_once, until) }
 }
 
 /// Unlocks a read lock. Returns 0, always.
@@ -258,15 +256,13 @@ pub unsafe extern "C" fn ondeck_rwlock_clockuplock(
 ) -> c_int {
     // SAFETY: as the caller promises.
     let lock = unsafe { raw(lock) };
-    let mut is_full = false;
+    if lock.has_most_readers() {
+        return EAGAIN;
+    }
     let at_once = || lock.try_lock_upgradable();
-    let until = |time| {
-        is_full = lock.has_most_readers();
-        is_full || lock.try_lock_upgradable_until(time)
-    };
+    let until = |time| lock.try_lock_upgradable_until(time);
     // SAFETY: as the caller promises.
-    let result = unsafe { acquire(Some(of(lock)), clock, deadline, at_once, until) };
-    if is_full { EAGAIN } else { result }
+    unsafe { acquire(Some(of(lock)), clock, deadline, at_once, until) }
 }
 
 /// Unlocks the upgradable read lock. Returns 0, always.

@@ -114,6 +114,13 @@ static void shared_locks(void)
     EQUAL(ondeck_rwlock_clockwrlock(&shared, CLOCK_MONOTONIC, &past), ETIMEDOUT);
     EQUAL(of("shared").stats.gave_up, 1);
     ondeck_rwlock_rdunlock(&shared);
+    /* A lock that has no room for another reader is not waited for. */
+    shared.word = 1u << 31;
+    EQUAL(ondeck_rwlock_clockrdlock(&shared, CLOCK_MONOTONIC, &past), EAGAIN);
+    EQUAL(ondeck_rwlock_clockuplock(&shared, CLOCK_MONOTONIC, &past), EAGAIN);
+    found = of("shared");
+    EQUAL(found.stats.waits + found.stats.gave_up, 2);
+    shared.word = 0;
     EQUAL(ondeck_rwlock_uplock(&shared), 0);
     EQUAL(has_shared(), 0);
     EQUAL(ondeck_rwlock_upgrade(&shared), 0);
@@ -239,6 +246,8 @@ int main(void)
     EQUAL(ondeck_mutex_name(&mutex, "first"), 0);
     EQUAL(ondeck_stats_text(text, sizeof text), 0);
     EQUAL(text[0], 0);
+    ondeck_on_long_hold(1, NULL);
+    contend("first", give_up, 1);
     EQUAL(of("first").count, 0);
     ondeck_stats_enable();
     lock_by_pointers();

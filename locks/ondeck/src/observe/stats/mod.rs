@@ -350,7 +350,7 @@ pub struct Event {
 /// The thread calls it when it has unlocked the lock and holds no other, so it may lock and
 /// allocate, but not the locks that the thread holds since before statistics were on. A panic of it
 /// is reported by the panic hook, and ends with it. There is one handler: a later call replaces it,
-/// and [`Duration::MAX`] ends the warnings. It is not called
+/// and [`Duration::MAX`] ends the warnings, and enables nothing. It is not called
 ///
 /// * more than once in 100 ms, for all locks together; [`Event::suppressed`] has the number of the
 ///   others;
@@ -378,13 +378,18 @@ pub struct Event {
 /// assert_eq!(WARNINGS.load(Ordering::Relaxed), 1);
 /// ```
 pub fn on_long_hold(limit: Duration, handler: fn(&Event)) {
-    warn::HOLDS.set(limit, handler);
-    enable();
+    wish(&warn::HOLDS, limit, handler);
 }
 
 /// As [`on_long_hold`], for waits of `limit` or longer that ended with the lock: the thread calls
 /// `handler` when it has unlocked that lock.
 pub fn on_long_wait(limit: Duration, handler: fn(&Event)) {
-    warn::WAITS.set(limit, handler);
-    enable();
+    wish(&warn::WAITS, limit, handler);
+}
+
+fn wish(of: &warn::Wish, limit: Duration, handler: fn(&Event)) {
+    of.set(limit, handler);
+    if limit != Duration::MAX {
+        enable();
+    }
 }
