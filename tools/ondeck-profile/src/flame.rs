@@ -71,8 +71,7 @@ impl Node {
         let mut all = Self::default();
         let several = profile.processes.len() > 1;
         for (process, lock) in profile.locks() {
-            let program = process.program.file_name().unwrap_or_default().to_string_lossy();
-            let process = several.then(|| format!("{program} {}", process.pid));
+            let process = several.then(|| format!("{} {}", process.name(), process.pid));
             for sample in lock.samples(role) {
                 let lock = (format!("lock {}", lock.name()), format!("lock {}", lock.short_name()));
                 let process = process.clone().map(|process| (process.clone(), process));

@@ -4,6 +4,7 @@ mod frame;
 mod futex;
 mod kind;
 mod place;
+pub(crate) mod program;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -96,6 +97,13 @@ pub struct Process {
     pub dropped: Dropped,
     /// The cost of recording.
     pub cost: Cost,
+}
+
+impl Process {
+    /// Returns the name by which it was started.
+    pub fn name(&self) -> String {
+        program::name(&self.program, &self.arguments)
+    }
 }
 
 /// A file that a process had mapped, with code or data.

@@ -16,13 +16,7 @@ const STACKS: usize = 10;
 /// The whole page.
 pub fn render(profile: &Profile) -> String {
     let locks = profile.locks();
-    let program = profile
-        .processes
-        .first()
-        .map(|process| {
-            process.program.file_name().unwrap_or_default().to_string_lossy().into_owned()
-        })
-        .unwrap_or_default();
+    let program = profile.processes.first().map(Process::name).unwrap_or_default();
     let page = Still {
         title: format!("ondeck profile: locks of {program}"),
         version: env!("CARGO_PKG_VERSION"),

@@ -234,8 +234,7 @@ fn details(process: &Process, lock: &Lock, several: bool) -> String {
         _ = write!(text, ", {} waiting", lock.waiting);
     }
     if several {
-        let program = process.program.file_name().unwrap_or_default().to_string_lossy();
-        _ = write!(text, ", {program} {}", process.pid);
+        _ = write!(text, ", {} {}", process.name(), process.pid);
     }
     if !lock.created.is_empty() && !matches!(lock.place, Place::Static { .. }) {
         let frames: Vec<String> = lock

@@ -82,28 +82,15 @@ impl Futex {
 }
 
 /// Prefixes of functions that wait on behalf of their callers.
-const LOCKS: [&str; 13] = [
-    "syscall",
-    "std::sys::",
-    "<std::sys::",
-    "<std::sync::",
-    "std::sync::",
-    "std::thread::",
-    "core::",
-    "parking_lot",
-    "<parking_lot",
-    "lock_api::",
-    "<lock_api",
-    "runtime.",
-    "sync.",
-];
+const LOCKS: [&str; 7] =
+    ["syscall", "parking_lot", "<parking_lot", "lock_api::", "<lock_api", "runtime.", "sync."];
 
 /// Parts of the paths of their sources, for inlined functions that have lost the names of their
 /// modules.
-const SOURCES: [&str; 5] =
-    ["/library/std/src/", "/library/core/src/", "/parking_lot", "/lock_api-", "/go/src/sync/"];
+const SOURCES: [&str; 3] = ["/parking_lot", "/lock_api-", "/go/src/sync/"];
 
 fn is_of_lock(frame: &Frame) -> bool {
-    LOCKS.iter().any(|start| frame.function.starts_with(start))
+    frame.is_of_language()
+        || LOCKS.iter().any(|start| frame.function.starts_with(start))
         || frame.file.as_ref().is_some_and(|file| SOURCES.iter().any(|part| file.contains(part)))
 }

@@ -12,7 +12,7 @@ use super::keeper::Keeper;
 use super::report::{Lock, Thread, Wait, Who};
 use super::thread::State;
 use super::wait::Kind;
-use crate::model::Frame;
+use crate::model::{Frame, program};
 
 /// Callers that are shown of each stack.
 const CALLERS: usize = 3;
@@ -60,7 +60,7 @@ fn is_told(who: &Who, lock: &Lock) -> bool {
 }
 
 fn head(who: &Who) -> String {
-    let name = who.program.file_name().unwrap_or_default().to_string_lossy();
+    let name = program::name(&who.program, &who.arguments);
     let waiting: usize = who.locks.iter().map(|lock| lock.waiters.len()).sum();
     let waits = match waiting {
         0 => "none waits for a lock".to_owned(),

@@ -334,12 +334,7 @@ fn is_of_system(location: &Location, modules: &[Module]) -> bool {
 }
 
 /// Beginnings of functions, in programs that contain their libraries.
-const LIBRARY: [&str; 24] = [
-    "std::sync::",
-    "std::sys::",
-    "std::thread::",
-    "core::",
-    "alloc::",
+const LIBRARY: [&str; 19] = [
     "parking_lot_core::",
     "usync::",
     "saa::",
@@ -365,20 +360,13 @@ const LIBRARY: [&str; 24] = [
 const STARTS: [&str; 3] = ["start", "start_c", "clone"];
 
 /// Parts of the paths of libraries' sources.
-const SOURCES: [&str; 8] = [
-    "/ondeck/src/",
-    "/rustc/",
-    "/library/std/src/",
-    "/include/c++/",
-    "/parking_lot-",
-    "/parking_lot_core-",
-    "/lock_api-",
-    "/usync-",
-];
+const SOURCES: [&str; 5] =
+    ["/ondeck/src/", "/parking_lot-", "/parking_lot_core-", "/lock_api-", "/usync-"];
 
 fn is_of_library(frame: &Frame) -> bool {
     let name = plain(&frame.function);
     kind_of(frame).is_some()
+        || frame.is_of_language()
         || trim::is_ours(frame)
         || STARTS.contains(&&*name)
         || LIBRARY.iter().any(|start| name.starts_with(start))
