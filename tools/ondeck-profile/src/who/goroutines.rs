@@ -10,7 +10,7 @@
 //!
 //! The offsets are those of Go 1.20 to 1.26 (`runtime/runtime2.go`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::memory::{Memory, STACK};
@@ -84,8 +84,9 @@ pub fn look(names: &mut Names<'_>, memory: &Memory) -> Goroutines {
         return Goroutines::Unseen("the runtime's list of them cannot be read");
     };
     let number = number_offset(memory, &all);
+    let mut known = HashMap::new();
     let asleep: Vec<Asleep> =
-        all.into_iter().filter_map(|g| Asleep::of(g, number, names, memory)).collect();
+        all.into_iter().filter_map(|g| Asleep::of(g, number, &mut known, names, memory)).collect();
     let mut locks = by_lock(&asleep, names);
     add_perhaps(&mut locks, &asleep, names, memory);
     Goroutines::Seen(locks)
@@ -108,19 +109,46 @@ fn number_offset(memory: &Memory, all: &[u64]) -> Option<u64> {
     })
 }
 
+/// What a stack says, which many goroutines may have.
+struct Site {
+    callers: Vec<Frame>,
+    functions: Vec<u64>,
+    /// The kind of the lock for which it waits, and where the semaphore is in that.
+    waits: Option<(&'static str, u64)>,
+    /// Whether it waits at a condition variable, and has unlocked its mutex.
+    is_notified: bool,
+}
+
+impl Site {
+    fn of(stack: &[Arc<Location>], names: &mut Names<'_>) -> Self {
+        let mut frames = stack.iter().flat_map(|location| &location.frames);
+        Self {
+            callers: wait::callers(stack, names.modules),
+            functions: functions(stack, names),
+            waits: lock_of(stack),
+            is_notified: frames.any(|frame| frame.function.starts_with("sync.(*Cond)")),
+        }
+    }
+}
+
 /// A goroutine that is not running, and what it waits for.
 struct Asleep {
     number: Option<u64>,
     stack: Vec<Arc<Location>>,
     sp: u64,
     high: u64,
+    site: Arc<Site>,
     waits: Option<(&'static str, u64)>,
-    /// Whether it waits at a condition variable, and has unlocked its mutex.
-    is_notified: bool,
 }
 
 impl Asleep {
-    fn of(g: u64, number: Option<u64>, names: &mut Names<'_>, memory: &Memory) -> Option<Self> {
+    fn of(
+        g: u64,
+        number: Option<u64>,
+        known: &mut HashMap<Vec<u64>, Arc<Site>>,
+        names: &mut Names<'_>,
+        memory: &Memory,
+    ) -> Option<Self> {
         let field = |offset: u64| memory.word(g.checked_add(offset)?);
         let (low, high, sp, pc) = (field(LOW)?, field(HIGH)?, field(SP)?, field(PC)?);
         // A running goroutine has no stack pointer here, and one that has ended called goexit1.
@@ -135,30 +163,27 @@ impl Asleep {
         let is_parked = function == "runtime.gopark";
         let call = Call { sp, pc, ..Call::default() };
         let stack = unwind::stack(names, memory, &call).locations;
-        let waits = if is_parked { lock_of(g, sp, &stack, memory) } else { None };
+        let addresses = stack.iter().map(|location| location.address).collect();
+        let site = known.entry(addresses).or_insert_with(|| Arc::new(Site::of(&stack, names)));
+        let site = Arc::clone(site);
+        let waits = site.waits.filter(|_| is_parked).and_then(|(kind, inside)| {
+            Some((kind, semaphore_of(g, sp, memory)?.checked_sub(inside)?))
+        });
         // It may have run in between.
         if field(SP) != Some(sp) || field(PC) != Some(pc) {
             return None;
         }
-        let mut frames = stack.iter().flat_map(|location| &location.frames);
-        let is_notified = frames.any(|frame| frame.function.starts_with("sync.(*Cond)"));
-        let number = number.and_then(field);
-        Some(Self { number, stack, sp, high, waits, is_notified })
+        Some(Self { number: number.and_then(field), stack, sp, high, site, waits })
     }
 
-    fn goroutine(&self, names: &Names<'_>) -> Goroutine {
-        let callers = wait::callers(&self.stack, names.modules);
+    fn goroutine(&self) -> Goroutine {
+        let callers = self.site.callers.clone();
         Goroutine { number: self.number, stack: self.stack.clone(), callers }
     }
 }
 
-/// Returns the kind and the address of the lock for which a parked goroutine waits.
-fn lock_of(
-    g: u64,
-    sp: u64,
-    stack: &[Arc<Location>],
-    memory: &Memory,
-) -> Option<(&'static str, u64)> {
+/// Returns the kind of the lock for which a parked goroutine waits, and where its semaphore is.
+fn lock_of(stack: &[Arc<Location>]) -> Option<(&'static str, u64)> {
     // Mutex: state at 0, semaphore at 4. RWMutex: a Mutex for writers at 0, the semaphore of the
     // writer that waits for readers at 8, that of readers at 12.
     let mut names = stack.iter().flat_map(|location| &location.frames).map(|one| &*one.function);
@@ -169,28 +194,30 @@ fn lock_of(
         _ => None,
     })?;
     let is_rwmutex = inside != 4 || names.any(|name| name.starts_with("sync.(*RWMutex)."));
-    let kind = if is_rwmutex { "sync.RWMutex" } else { "sync.Mutex" };
-    let semaphore = memory.words(sp, SEARCHED).into_iter().find_map(|sudog| {
+    Some((if is_rwmutex { "sync.RWMutex" } else { "sync.Mutex" }, inside))
+}
+
+/// Returns the semaphore at which a goroutine is parked.
+fn semaphore_of(g: u64, sp: u64, memory: &Memory) -> Option<u64> {
+    memory.words(sp, SEARCHED).into_iter().find_map(|sudog| {
         let element = |offset: u64| memory.word(sudog.checked_add(offset)?).filter(|one| *one != 0);
         // The collector may look for goroutines that wait for ever, and hides the first.
         (memory.word(sudog)? == g).then(|| element(24).or_else(|| element(32)))?
-    })?;
-    Some((kind, semaphore.checked_sub(inside)?))
+    })
 }
 
 fn by_lock(asleep: &[Asleep], names: &mut Names<'_>) -> Vec<GoLock> {
-    let mut locks: Vec<GoLock> = Vec::new();
+    let mut locks: HashMap<u64, GoLock> = HashMap::new();
     for one in asleep {
         let Some((kind, address)) = one.waits else { continue };
-        let waiter = one.goroutine(names);
-        if let Some(lock) = locks.iter_mut().find(|lock| lock.address == address) {
-            lock.waiters.push(waiter);
-        } else {
+        let new = || {
             let place = names.place(address);
-            locks.push(GoLock { kind, address, place, waiters: vec![waiter], perhaps: Vec::new() });
-        }
+            GoLock { kind, address, place, waiters: Vec::new(), perhaps: Vec::new() }
+        };
+        locks.entry(address).or_insert_with(new).waiters.push(one.goroutine());
     }
-    locks.sort_by_key(|lock| std::cmp::Reverse(lock.waiters.len()));
+    let mut locks: Vec<GoLock> = locks.into_values().collect();
+    locks.sort_by_key(|lock| (std::cmp::Reverse(lock.waiters.len()), lock.address));
     locks
 }
 
@@ -198,15 +225,23 @@ fn add_perhaps(locks: &mut [GoLock], asleep: &[Asleep], names: &mut Names<'_>, m
     if locks.is_empty() {
         return;
     }
+    let addresses: Vec<u64> = locks.iter().map(|lock| lock.address).collect();
+    let numbers: HashMap<u64, usize> = (0..).zip(&addresses).map(|(at, it)| (*it, at)).collect();
     let mut references = References::default();
-    for one in asleep.iter().filter(|one| !one.is_notified) {
+    // The locks that the functions of a stack have in their instructions.
+    let mut known: HashMap<*const Site, Vec<usize>> = HashMap::new();
+    for one in asleep.iter().filter(|one| !one.site.is_notified) {
+        let in_code = known.entry(Arc::as_ptr(&one.site)).or_insert_with(|| {
+            let mut has =
+                |address| references.are_in(&[], &one.site.functions, address, names, memory);
+            (0..addresses.len()).filter(|at| has(addresses[*at])).collect()
+        });
         let words = memory.words(one.sp, STACK.min(one.high - one.sp));
-        let functions = functions(&one.stack, names);
-        for lock in &mut *locks {
-            let waits = one.waits.is_some_and(|(_, address)| address == lock.address);
-            if !waits && references.are_in(&words, &functions, lock.address, names, memory) {
-                lock.perhaps.push(one.goroutine(names));
-            }
+        let on_stack = words.iter().filter_map(|word| numbers.get(word));
+        let found: BTreeSet<usize> = on_stack.chain(&*in_code).copied().collect();
+        let waits = one.waits.map(|(_, address)| address);
+        for at in found.into_iter().filter(|at| waits != Some(addresses[*at])) {
+            locks[at].perhaps.push(one.goroutine());
         }
     }
 }
