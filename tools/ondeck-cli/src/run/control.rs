@@ -142,7 +142,10 @@ fn mapped_by(pid: u32) -> Result<Result<PathBuf, String>, String> {
     let is_beginning = is_beginning(pid);
     let environment = read("environ")?;
     let Some(path) = value(&environment, CONTROL) else {
-        let why = format!("process {pid} was not started by `ondeck run`; {started}");
+        let why = format!(
+            "process {pid} was not started by `ondeck run`: `ondeck who {pid}` shows what its \
+             threads wait for now; to record it, {started}"
+        );
         // In the middle of execve(2) a process has its new file, and no environment yet.
         return if is_beginning || environment.is_empty() { Ok(Err(why)) } else { Err(why) };
     };

@@ -75,7 +75,7 @@ fn a_program_that_is_just_being_started_is_waited_for() {
 fn a_process_that_cannot_be_attached_to_is_refused_with_the_reason() {
     let mut other = Command::new("cat").stdin(Stdio::piped()).spawn().expect("it starts");
     let number = other.id().to_string();
-    for (process, word) in [(&*number, "ondeck run"), ("4194304", "no process"), ("0", "'0'")] {
+    for (process, word) in [(&*number, "`ondeck who "), ("4194304", "no process"), ("0", "'0'")] {
         let output = ended(2, ondeck(&["attach", process]).output().expect("the command starts"));
         assert!(stderr(&output).contains(word), "{process}: {}", stderr(&output));
     }
