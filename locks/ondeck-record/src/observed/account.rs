@@ -34,6 +34,8 @@ impl Thread {
         now: u64,
         late: impl FnOnce(&mut Self, u64) -> Option<u32>,
     ) {
+        // A wait of another process has ended before.
+        let begun = clock::ticks();
         let waited = now.saturating_sub(sleep.arrived);
         let chain = words::chain(sleep.word, sleep.file).unwrap_or(Chain::EMPTY);
         let is_seen = chain.end() > sleep.arrived;
@@ -86,7 +88,7 @@ impl Thread {
         entry.charged.fetch_add(waited, Ordering::Relaxed);
         entry.rest.fetch_add(waited.saturating_sub(charged), Ordering::Relaxed);
         entry.since.fetch_max(now, Ordering::Relaxed);
-        let cost = core::mem::take(&mut self.cost) + clock::ticks().saturating_sub(now);
+        let cost = core::mem::take(&mut self.cost) + clock::ticks().saturating_sub(begun);
         entry.event_ticks.fetch_add(cost, Ordering::Relaxed);
     }
 }

@@ -125,3 +125,27 @@ impl Task {
         self.own.see(file);
     }
 }
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    extern crate std;
+
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn what_lies_between_a_waits_end_and_its_record_costs_nothing() {
+        let folder =
+            std::env::temp_dir().join(std::format!("ondeck-remote-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder for temporary files");
+        let recording = Recording::create(folder.as_os_str().as_bytes(), std::process::id(), 1);
+        std::fs::remove_dir_all(&folder).expect("it is there");
+        let recording = recording.expect("room for a file");
+        // From the start of the machine to one tick later.
+        Task::new(&recording).waited(&recording, (8, 1, 0), End::Woken, 2);
+        let locks = &recording.file().locks;
+        let cost: u64 = locks.iter().map(|lock| lock.event_ticks.load(Ordering::Relaxed)).sum();
+        assert!((1..ticks() / 2).contains(&cost), "{cost}");
+    }
+}

@@ -341,9 +341,10 @@ impl Thread {
         if !self.task.may_unwind(now) {
             return 0;
         }
+        let begun = ticks();
         let found = process.stopped.stack(pc, sp, DEPTH);
         let stack = process.recording.stack(found.addresses.iter().copied()).unwrap_or(0);
-        self.task.unwound(&process.recording, now);
+        self.task.unwound(&process.recording, begun);
         self.known.rotate_right(1);
         self.known[0] = Known { pc, sp, places: found.places, stack };
         stack
