@@ -9,6 +9,7 @@
 //!                          └────► compare    many runs, each a sample
 //! ```
 
+mod apart;
 mod compare;
 mod control;
 mod deadlocks;
@@ -170,7 +171,7 @@ fn recorded(options: &Options) -> Result<Ending, Error> {
         *unrecorded = ended;
     }
 
-    let whole = match options.wanted.read_all(folder.path(), &looks, &way) {
+    let report = || match options.wanted.read_all(folder.path(), &looks, &way) {
         Ok(found) => {
             let whole = options.wanted.write(files, &found);
             let whole = (options.record.is_none() || record::write(record, folder.path())) && whole;
@@ -182,7 +183,11 @@ fn recorded(options: &Options) -> Result<Ending, Error> {
             false
         }
     };
-    if whole {
+    let made = apart::apart(report);
+    if let Err(error) = &made {
+        output::say(format_args!("error: {error}"));
+    }
+    if made == Ok(true) {
         return Ok(Ending::AsProgram(status));
     }
     if recording::has_begun(folder.path()) {
