@@ -147,6 +147,8 @@ impl Calls {
                     if let Some(ended) = self.remove(process) {
                         ended.recording.finish();
                     }
+                    // Its other threads make calls until they are killed.
+                    self.processes.insert(process, None);
                 }
             }
             libc::SYS_futex => {
@@ -364,6 +366,20 @@ fn image(pid: u32) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_that_runs_on_after_the_end_of_its_process_begins_no_other_recording() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut calls = Calls::new(folder.path());
+        let word = 0_u32;
+        let args = [(&raw const word).addr() as u64, libc::FUTEX_WAKE as u64, 1, 0, 0, 0];
+        for number in [libc::SYS_futex, libc::SYS_exit_group, libc::SYS_futex] {
+            let nr = number as libc::c_int;
+            let call = libc::seccomp_data { nr, arch: 0, instruction_pointer: 0, args };
+            calls.see(std::process::id(), &call);
+        }
+        assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 1);
+    }
 
     #[test]
     fn a_woken_thread_has_waited_until_it_ran() {
