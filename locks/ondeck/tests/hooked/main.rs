@@ -16,6 +16,7 @@ mod until;
 #[path = "../support/watchdog.rs"]
 mod watchdog;
 
+mod actor;
 mod barrier;
 mod bucket_unpolled;
 mod cancel;

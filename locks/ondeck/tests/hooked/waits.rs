@@ -25,15 +25,25 @@ fn beside<'scope>(scope: &'scope thread::Scope<'scope, '_>, work: impl FnOnce() 
     Machine::until_it_sleeps(|| scope.spawn(work));
 }
 
+/// Acquires something, until a deadline if there is one, and gives it back. Returns whether it had
+/// it.
+fn has(
+    until: Option<Timestamp>,
+    acquire: impl FnOnce(),
+    acquire_until: impl FnOnce(Timestamp) -> bool,
+    give_back: impl FnOnce(),
+) -> bool {
+    let has_it = until.map_or_else(|| (acquire(), true).1, acquire_until);
+    if has_it {
+        give_back();
+    }
+    has_it
+}
+
 fn mutexes() {
     let mutex = &RawMutex::<Machine>::new();
-    let lock = |until: Option<Timestamp>| {
-        let owner = until.map_or_else(|| (mutex.lock(), true).1, |end| mutex.try_lock_until(end));
-        if owner {
-            unlock(mutex);
-        }
-        owner
-    };
+    let lock =
+        |until| has(until, || mutex.lock(), |end| mutex.try_lock_until(end), || unlock(mutex));
     mutex.lock();
     wait("a mutex, as the heir", SLICED, lock, || unlock(mutex));
     mutex.lock();
@@ -45,13 +55,7 @@ fn mutexes() {
     let fair = &RawFairMutex::<Machine>::new();
     // SAFETY: a thread unlocks what it has locked.
     let unlock_fair = || unsafe { fair.unlock() };
-    let lock = |until: Option<Timestamp>| {
-        let owner = until.map_or_else(|| (fair.lock(), true).1, |end| fair.try_lock_until(end));
-        if owner {
-            unlock_fair();
-        }
-        owner
-    };
+    let lock = |until| has(until, || fair.lock(), |end| fair.try_lock_until(end), unlock_fair);
     fair.lock();
     wait("a fair mutex", UNSLICED, lock, unlock_fair);
 }
@@ -64,69 +68,42 @@ fn reader_writer_locks() {
     let unread = || unsafe { lock.unlock_shared_counted() };
     // SAFETY: as above.
     let unlock_upgradable = || unsafe { lock.unlock_upgradable() };
-    let write = |until: Option<Timestamp>| {
-        let owner = until.map_or_else(
-            || (lock.lock_exclusive(), true).1,
-            |end| lock.try_lock_exclusive_until(end),
-        );
-        if owner {
-            unwrite();
-        }
-        owner
+    let write = |until| {
+        has(until, || lock.lock_exclusive(), |end| lock.try_lock_exclusive_until(end), unwrite)
     };
-    let read = |until: Option<Timestamp>| {
-        let held = match until {
-            None => (lock.lock_shared_counted(), true).1,
-            Some(end) => lock.try_lock_shared_counted_until(end),
-        };
-        if held {
-            unread();
-        }
-        held
+    let read = |until| {
+        let acquire_until = |end| lock.try_lock_shared_counted_until(end);
+        has(until, || lock.lock_shared_counted(), acquire_until, unread)
     };
-    let read_recursively = |until: Option<Timestamp>| {
-        let held = match until {
-            None => (lock.lock_shared_recursive_counted(), true).1,
-            Some(end) => lock.try_lock_shared_recursive_counted_until(end),
-        };
-        if held {
-            unread();
-        }
-        held
+    let read_recursively = |until| {
+        let acquire_until = |end| lock.try_lock_shared_recursive_counted_until(end);
+        has(until, || lock.lock_shared_recursive_counted(), acquire_until, unread)
     };
-    let read_upgradably = |until: Option<Timestamp>| {
-        let held = match until {
-            None => (lock.lock_upgradable(), true).1,
-            Some(end) => lock.try_lock_upgradable_until(end),
-        };
-        if held {
-            unlock_upgradable();
-        }
-        held
+    let read_upgradably = |until| {
+        let acquire_until = |end| lock.try_lock_upgradable_until(end);
+        has(until, || lock.lock_upgradable(), acquire_until, unlock_upgradable)
     };
-    let upgrade = |until: Option<Timestamp>| {
+    let upgrade = |until| {
         lock.lock_upgradable();
-        let owner = match until {
-            // SAFETY: this thread has the upgradable read.
-            None => unsafe { (lock.upgrade(), true).1 },
-            // SAFETY: as above.
-            Some(end) => unsafe { lock.try_upgrade_until(end) },
-        };
-        if owner {
-            unwrite();
-        } else {
+        // SAFETY: this thread has the upgradable read.
+        let upgrade = || unsafe { lock.upgrade() };
+        // SAFETY: as above.
+        let upgrade_until = |end| unsafe { lock.try_upgrade_until(end) };
+        let is_writer = has(until, upgrade, upgrade_until, unwrite);
+        if !is_writer {
             unlock_upgradable();
         }
-        owner
+        is_writer
     };
-    lock.lock_exclusive();
-    wait("a write", SLICED, write, unwrite);
-    lock.lock_exclusive();
-    wait("a read", SLICED, read, unwrite);
-    lock.lock_exclusive();
-    wait("a recursive read", SLICED, read_recursively, unwrite);
-    lock.lock_exclusive();
-    wait("an upgradable read", SLICED, read_upgradably, unwrite);
+    for (what, read) in [
+        ("a write", &write as &(dyn Fn(_) -> _ + Sync)),
+        ("a read", &read),
+        ("a recursive read", &read_recursively),
+        ("an upgradable read", &read_upgradably),
+    ] {
+        lock.lock_exclusive();
+        wait(what, SLICED, read, unwrite);
+    }
     lock.lock_shared_counted();
     wait("a write beside a reader", UNSLICED, write, unread);
     lock.lock_shared_counted();
@@ -169,21 +146,16 @@ fn others() {
     let semaphores =
         [(Semaphore::<Machine>::on_platform(0), IDLE), (Semaphore::fair_on_platform(0), UNSLICED)];
     for (semaphore, longest) in semaphores {
-        let acquire = |until: Option<Timestamp>| {
-            until.map_or_else(|| (semaphore.acquire(), true).1, |end| semaphore.try_acquire_by(end))
-        };
+        let by = |end| semaphore.try_acquire_by(end);
+        let acquire = |until| has(until, || semaphore.acquire(), by, || ());
         wait("a semaphore", longest, acquire, || semaphore.release(1));
     }
     let latch = Latch::<Machine>::on_platform(1);
-    let waits = |until: Option<Timestamp>| {
-        until.map_or_else(|| (latch.wait(), true).1, |end| latch.wait_by(end))
-    };
+    let waits = |until| has(until, || latch.wait(), |end| latch.wait_by(end), || ());
     wait("a latch", UNSLICED, waits, || latch.count_down());
     let barrier = Barrier::<Machine>::on_platform(2);
-    let waits = |until: Option<Timestamp>| match until {
-        None => (barrier.wait(), true).1,
-        Some(end) => barrier.wait_by(end).is_some(),
-    };
+    let by = |end| barrier.wait_by(end).is_some();
+    let waits = |until| has(until, || _ = barrier.wait(), by, || ());
     wait("a barrier", UNSLICED, waits, || _ = barrier.wait());
     let word = 0_u32;
     let key = (&raw const word).addr();
@@ -202,9 +174,7 @@ fn others() {
         };
         scope.spawn(|| once.call_once(closure));
         begins.recv().unwrap();
-        let waits = |until: Option<Timestamp>| {
-            until.map_or_else(|| (once.wait(), true).1, |end| once.wait_by(end))
-        };
+        let waits = |until| has(until, || once.wait(), |end| once.wait_by(end), || ());
         wait("a once", UNSLICED, waits, || is_over.store(true, Ordering::SeqCst));
     });
 }
