@@ -1,7 +1,7 @@
 //! The reader-writer lock as programs use it, with the guards of `lock_api`.
 
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -158,101 +158,6 @@ fn a_forgotten_guard_keeps_the_lock() {
     // SAFETY: the guard was forgotten.
     unsafe { lock.force_unlock_read(RawRwLock::forgotten(lock.raw())) };
     assert!(lock.try_write().is_some());
-}
-
-/// Threads use one lock in every way; a writer finds itself alone, a reader no writer.
-fn crowd(threads: u32, rounds: u32, writes_in_16: u32) {
-    let lock = RwLock::new(0_u64);
-    let (readers, writers) = (AtomicU32::new(0), AtomicU32::new(0));
-    let written = AtomicUsize::new(0);
-    let read = || {
-        readers.fetch_add(1, Ordering::SeqCst);
-        assert_eq!(writers.load(Ordering::SeqCst), 0, "a reader beside a writer");
-        readers.fetch_sub(1, Ordering::SeqCst);
-    };
-    let write = |count: &mut u64| {
-        assert_eq!(writers.fetch_add(1, Ordering::SeqCst), 0, "two writers");
-        assert_eq!(readers.load(Ordering::SeqCst), 0, "a writer beside a reader");
-        *count += 1;
-        written.fetch_add(1, Ordering::Relaxed);
-        writers.fetch_sub(1, Ordering::SeqCst);
-    };
-    watchdog::scope(|scope| {
-        for thread in 0..threads {
-            let (lock, read, write) = (&lock, &read, &write);
-            scope.spawn(move || {
-                let mut random = fastrand::Rng::with_seed(thread.into());
-                for _ in 0..rounds {
-                    let limit = Duration::from_micros(random.u64(..50));
-                    if random.u32(..16) >= writes_in_16 {
-                        match random.u32(..4) {
-                            0 => {
-                                let outer = lock.read();
-                                read();
-                                let inner = lock.read_recursive();
-                                read();
-                                if random.bool() {
-                                    drop(outer);
-                                }
-                                read();
-                                drop(inner);
-                            }
-                            1 => _ = lock.try_read_for(limit).map(|_reader| read()),
-                            _ => {
-                                let _reader = lock.read();
-                                read();
-                            }
-                        }
-                        continue;
-                    }
-                    match random.u32(..8) {
-                        0 => _ = lock.try_write_for(limit).map(|mut guard| write(&mut guard)),
-                        1 => {
-                            let upgradable = lock.upgradable_read();
-                            read();
-                            let mut writer = RwLockUpgradableReadGuard::upgrade(upgradable);
-                            write(&mut writer);
-                            let _reader = RwLockWriteGuard::downgrade(writer);
-                            read();
-                        }
-                        2 => {
-                            let upgradable = lock.upgradable_read();
-                            match RwLockUpgradableReadGuard::try_upgrade_for(upgradable, limit) {
-                                Ok(mut writer) => write(&mut writer),
-                                Err(_upgradable) => read(),
-                            }
-                        }
-                        3 => {
-                            let mut writer = lock.write();
-                            write(&mut writer);
-                            let upgradable = RwLockWriteGuard::downgrade_to_upgradable(writer);
-                            read();
-                            drop(RwLockUpgradableReadGuard::downgrade(upgradable));
-                        }
-                        4 => {
-                            let mut writer = lock.write();
-                            write(&mut writer);
-                            RwLockWriteGuard::unlock_fair(writer);
-                        }
-                        5 => _ = lock.try_write().map(|mut guard| write(&mut guard)),
-                        _ => write(&mut lock.write()),
-                    }
-                }
-            });
-        }
-    });
-    assert!(!lock.is_locked());
-    assert_eq!(lock.into_inner(), written.load(Ordering::Relaxed) as u64);
-}
-
-#[test]
-fn a_crowd_of_readers_with_few_writers() {
-    crowd(4, 20_000, 1);
-}
-
-#[test]
-fn a_crowd_of_readers_and_writers() {
-    crowd(6, 5_000, 8);
 }
 
 /// Runs `turn` in three threads until `body` has ended.

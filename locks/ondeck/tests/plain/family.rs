@@ -2,12 +2,11 @@
 
 use std::cell::UnsafeCell;
 
-use ondeck::fair::RawFairMutex;
 use ondeck::platform::Native;
 use ondeck::rwlock::RawRwLock;
-use ondeck::{Barrier, Latch, Once, Semaphore};
+use ondeck::{Barrier, Latch, Once};
 
-use super::{Freed, crew, rounds, soon, watched};
+use super::{Freed, crew, round_count, soon, watched};
 
 /// A lock, and the number that it guards.
 struct Guarded<L> {
@@ -46,7 +45,7 @@ fn a_writer_excludes_readers_with_a_bias_and_without() {
     let shared = Guarded::new(RawRwLock::<Native>::new());
     let lock = &shared.lock;
     crew(4, |thread| {
-        for round in 0..rounds() {
+        for round in 0..round_count() {
             // SAFETY: the lock allows each access, and each unlock matches a lock.
             unsafe {
                 match (round + thread) % 4 {
@@ -78,71 +77,13 @@ fn a_writer_excludes_readers_with_a_bias_and_without() {
             }
         }
     });
-    assert_eq!(shared.number.into_inner(), 2 * rounds());
-}
-
-#[test]
-fn a_fair_mutex_excludes() {
-    let _watchdog = watched();
-    let shared = Guarded::new(RawFairMutex::<Native>::new());
-    crew(4, |thread| {
-        for round in 0..rounds() {
-            if (round + thread) % 4 != 0 {
-                shared.lock.lock();
-            } else if !shared.lock.try_lock_until(soon(20)) {
-                continue;
-            }
-            // SAFETY: the thread has the mutex, also after the bump.
-            unsafe {
-                shared.add();
-                shared.lock.bump();
-                shared.add();
-                shared.lock.unlock();
-            }
-        }
-    });
-}
-
-#[test]
-fn one_permit_excludes() {
-    let _watchdog = watched();
-    for semaphore in [Semaphore::<Native>::on_platform(1), Semaphore::fair_on_platform(1)] {
-        let shared = Guarded::new(semaphore);
-        crew(4, |thread| {
-            for round in 0..rounds() {
-                if (round + thread) % 4 != 0 {
-                    shared.lock.acquire();
-                } else if !shared.lock.try_acquire_by(soon(20)) {
-                    continue;
-                }
-                // SAFETY: the thread has the only permit.
-                unsafe { shared.add() };
-                shared.lock.release(1);
-            }
-        });
-    }
-}
-
-/// Each thread has one number in each round, which was its neighbour's in the previous round.
-#[test]
-fn a_round_of_a_barrier_orders_all_threads() {
-    let _watchdog = watched();
-    let shared = [(); 3].map(|()| Guarded::new(()));
-    let barrier = Barrier::<Native>::on_platform(3);
-    crew(3, |thread| {
-        for round in 0..rounds() {
-            // SAFETY: the threads' places differ in each round, and a barrier is between two of
-            // them.
-            unsafe { shared[(thread + round) as usize % 3].add() };
-            barrier.wait();
-        }
-    });
+    assert_eq!(shared.number.into_inner(), 2 * round_count());
 }
 
 #[test]
 fn what_was_done_before_a_latch_and_a_once_is_seen_after() {
     let _watchdog = watched();
-    for _ in 0..rounds().div_ceil(4) {
+    for _ in 0..round_count().div_ceil(4) {
         let latch = Guarded::new(Latch::<Native>::on_platform(1));
         let once = Guarded::new(Once::<Native>::on_platform());
         crew(3, |thread| {
@@ -165,7 +106,7 @@ fn what_was_done_before_a_latch_and_a_once_is_seen_after() {
 #[test]
 fn the_first_that_has_met_frees_the_barrier() {
     let _watchdog = watched();
-    for _ in 0..rounds().div_ceil(10) {
+    for _ in 0..round_count().div_ceil(10) {
         let barrier = Freed(Box::into_raw(Box::new(Barrier::<Native>::on_platform(3))));
         crew(3, |_| {
             let barrier = barrier.get();

@@ -6,9 +6,15 @@
 //!
 //! `ONDECK_TEST_ROUNDS` is the number of rounds of each thread.
 
+#[path = "../stress/crowd.rs"]
+mod crowd;
 mod family;
 #[path = "../support/keys.rs"]
 mod keys;
+#[path = "../stress/rounds.rs"]
+mod rounds;
+#[path = "../stress/tokens.rs"]
+mod tokens;
 #[path = "../support/watchdog.rs"]
 mod watchdog;
 
@@ -17,6 +23,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crowd::Crowd;
 use keys::{park, requeue, unpark};
 use ondeck::condvar::{RawCondvar, Step, Waiter};
 use ondeck::mutex::RawMutex;
@@ -25,7 +32,7 @@ use ondeck::platform::{FutexWait, Native, Platform, Timestamp};
 use watchdog::Watchdog;
 
 /// An interpreter runs some thousand times slower.
-fn rounds() -> u32 {
+fn round_count() -> u32 {
     let given = std::env::var("ONDECK_TEST_ROUNDS").ok().and_then(|text| text.parse().ok());
     given.unwrap_or(if cfg!(miri) { 4 } else { 20_000 })
 }
@@ -94,79 +101,31 @@ fn crew(threads: u32, body: impl Fn(u32) + Sync) {
     });
 }
 
+/// How long each part of the stress takes, by the clock of the machine or of the interpreter.
+const LENGTH: Duration = Duration::from_millis(if cfg!(miri) { 100 } else { 400 });
+
 #[test]
-fn sections_exclude_each_other_by_every_way_to_lock() {
+fn sections_of_a_crowd_exclude_each_other() {
     let _watchdog = watched();
-    let shared = Shared::new();
-    let sections = AtomicU32::new(0);
-    crew(4, |thread| {
-        for round in 0..rounds() {
-            let owner = match (round + thread) % 4 {
-                0 => shared.mutex.try_lock(),
-                1 => shared.mutex.try_lock_until(soon(u64::from(round % 50))),
-                _ => {
-                    shared.mutex.lock();
-                    true
-                }
-            };
-            if !owner {
-                continue;
-            }
-            sections.fetch_add(1, Ordering::Relaxed);
-            // SAFETY: the thread has owned the mutex since the lines above, and owns it again
-            // after a bump.
-            unsafe {
-                shared.change(|number| *number += 1);
-                match round % 16 {
-                    5 => shared.mutex.unlock_fair(),
-                    9 => {
-                        shared.mutex.bump();
-                        shared.change(|number| *number += 1);
-                        sections.fetch_add(1, Ordering::Relaxed);
-                        shared.mutex.unlock();
-                    }
-                    _ => shared.mutex.unlock(),
-                }
-            }
-        }
-    });
-    assert_eq!(shared.number.into_inner(), sections.into_inner());
+    let crowd = Crowd { threads: 4, locks: 2, life: 8, duration: LENGTH, seed: 1 };
+    crowd::run::<Native>(&crowd, |_| ());
 }
 
-/// Two threads give, three take, with and without deadlines.
+#[test]
+fn each_lock_excludes_and_each_round_comes_after_the_one_before() {
+    let _watchdog = watched();
+    for seed in 0..2 {
+        rounds::run::<Native>(LENGTH / 2, seed, |_| ());
+    }
+}
+
 #[test]
 fn no_signal_is_lost() {
     let _watchdog = watched();
-    let shared = Shared::new();
-    crew(5, |thread| {
-        let giver = thread < 2;
-        // Each given item is taken.
-        for round in 0..rounds() * if giver { 3 } else { 2 } {
-            shared.mutex.lock();
-            // SAFETY: the thread owns the mutex except during the wait, across which no
-            // reference lives.
-            unsafe {
-                if giver {
-                    shared.change(|number| *number += 1);
-                    if round % 8 == 0 {
-                        shared.changed.notify_all();
-                        shared.mutex.unlock();
-                    } else {
-                        shared.mutex.unlock();
-                        shared.changed.notify_one();
-                    }
-                } else {
-                    while *shared.number.get() == 0 {
-                        let deadline = (round % 3 == 0).then(|| soon(u64::from(round % 200)));
-                        shared.changed.wait(&shared.mutex, deadline);
-                    }
-                    shared.change(|number| *number -= 1);
-                    shared.mutex.unlock();
-                }
-            }
-        }
-    });
-    assert_eq!(shared.number.into_inner(), 0);
+    // With deadlines, which could replace a lost signal, and without.
+    for seed in 0..if cfg!(miri) { 2 } else { 4 } {
+        tokens::run::<Native>(LENGTH / 8, seed);
+    }
 }
 
 /// Makes a wait of the owner of `shared`'s mutex, step by step. For the condition variable the
@@ -211,7 +170,7 @@ fn a_cancelled_waiter_takes_no_signal_away() {
     let over = AtomicU32::new(0);
     crew(5, |thread| match thread {
         0 => {
-            for _ in 0..rounds().div_ceil(4) * 2 {
+            for _ in 0..round_count().div_ceil(4) * 2 {
                 shared.mutex.lock();
                 // SAFETY: the thread owns the mutex.
                 unsafe {
@@ -224,7 +183,7 @@ fn a_cancelled_waiter_takes_no_signal_away() {
             over.store(1, Ordering::Release);
         }
         1 | 2 => {
-            for _ in 0..rounds().div_ceil(4) {
+            for _ in 0..round_count().div_ceil(4) {
                 shared.mutex.lock();
                 // SAFETY: the thread owns the mutex except during the wait, across which no
                 // reference lives.
@@ -274,7 +233,7 @@ impl<T> Freed<T> {
 #[test]
 fn the_last_owner_frees_the_mutex() {
     let _watchdog = watched();
-    for _ in 0..rounds().div_ceil(10) {
+    for _ in 0..round_count().div_ceil(10) {
         let shared = Freed(Box::into_raw(Box::new(Shared::new())));
         crew(3, |_| {
             let shared = shared.get();
@@ -297,7 +256,7 @@ fn the_last_owner_frees_the_mutex() {
 #[test]
 fn the_waiter_frees_the_mutex_and_the_condvar() {
     let _watchdog = watched();
-    for round in 0..rounds().div_ceil(10) {
+    for round in 0..round_count().div_ceil(10) {
         let shared = Freed(Box::into_raw(Box::new(Shared::new())));
         crew(2, |thread| {
             let shared = shared.get();
@@ -362,20 +321,20 @@ fn a_lock_of_another_excludes_by_the_table() {
     let word = Word(AtomicU32::new(0));
     let shared = Shared::new();
     crew(4, |_| {
-        for _ in 0..rounds() {
+        for _ in 0..round_count() {
             word.lock();
             // SAFETY: another lock guards the number here.
             unsafe { shared.change(|number| *number += 1) };
             word.unlock();
         }
     });
-    assert_eq!(shared.number.into_inner(), 4 * rounds());
+    assert_eq!(shared.number.into_inner(), 4 * round_count());
 }
 
 #[test]
 fn parked_threads_are_moved_and_woken() {
     let _watchdog = watched();
-    for _ in 0..rounds().div_ceil(20) {
+    for _ in 0..round_count().div_ceil(20) {
         let (from, to) = (Word(AtomicU32::new(0)), Word(AtomicU32::new(0)));
         let ended = AtomicUsize::new(0);
         crew(4, |thread| {

@@ -18,11 +18,11 @@ use ondeck::rwlock::RawRwLock;
 use ondeck::semaphore::Semaphore;
 
 /// The maximum number of rounds of each kind: each round uses up a latch and a once.
-const MOST: usize = 4_096;
+const MOST: usize = if cfg!(miri) { 64 } else { 4_096 };
 /// Half of the rounds are for mutexes, and a quarter for the reader-writer lock.
 const KINDS: usize = 20;
 /// The first rounds find most buckets of the standard table in their initial state.
-const MUTEXES: usize = 4_096;
+const MUTEXES: usize = MOST;
 
 struct Family<P: Host> {
     mutexes: Vec<RawMutex<P>>,
@@ -41,12 +41,13 @@ struct Family<P: Host> {
 unsafe impl<P: Host> Sync for Family<P> {}
 
 impl<P: Host> Family<P> {
-    fn new(threads: u32) -> Self {
+    fn new(threads: u32, is_fair: bool) -> Self {
+        let semaphore = if is_fair { Semaphore::fair_on_platform } else { Semaphore::on_platform };
         Self {
             mutexes: (0..MUTEXES).map(|_| RawMutex::new()).collect(),
             rwlock: RawRwLock::new(),
             fair: RawFairMutex::new(),
-            semaphore: Semaphore::on_platform(1),
+            semaphore: semaphore(1),
             latches: (0..MOST).map(|_| Latch::on_platform(threads)).collect(),
             onces: (0..MOST).map(|_| Once::on_platform()).collect(),
             barrier: Barrier::on_platform(threads),
@@ -138,7 +139,12 @@ impl<P: Host> Family<P> {
                     sections
                 }
                 3 => {
+                    let outer = rng.bool().then(|| lock.lock_shared());
                     lock.lock_shared_recursive_counted();
+                    if let Some(outer) = outer {
+                        self.read(rng);
+                        lock.unlock_shared(outer);
+                    }
                     let sections = self.read(rng);
                     lock.unlock_shared_counted();
                     sections
@@ -156,7 +162,13 @@ impl<P: Host> Family<P> {
                 5 => {
                     lock.lock_exclusive();
                     let sections = self.own(rng);
-                    let held = lock.downgrade();
+                    let held = if rng.bool() {
+                        lock.downgrade()
+                    } else {
+                        lock.downgrade_to_upgradable();
+                        self.read(rng);
+                        lock.downgrade_upgradable()
+                    };
                     self.read(rng);
                     lock.unlock_shared(held);
                     sections
@@ -202,7 +214,7 @@ fn linger<P: Host>(rng: &mut Rng) {
 pub fn run<P: Host>(duration: Duration, seed: u64, begin: impl Fn(usize) + Sync) -> u64 {
     let mut rng = Rng::with_seed(seed);
     let threads = rng.usize(2..6);
-    let family = Family::<P>::new(u32::try_from(threads).expect("a few"));
+    let family = Family::<P>::new(u32::try_from(threads).expect("a few"), rng.bool());
     let (last, sections) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
     let start = Instant::now();
     thread::scope(|scope| {
