@@ -36,6 +36,8 @@ host with_static $uses "${static[@]}"
 host with_export $uses "${static[@]}" -rdynamic
 host with_symbols $uses "${static[@]}" -Wl,--export-dynamic-symbol='ondeck_*'
 host with_table $uses "${static[@]}" -Wl,--export-dynamic-symbol=ondeck_parking_table_6
+host without_rows $uses "${static[@]}" -Wl,--export-dynamic-symbol=ondeck_parking_table_6 \
+    -Wl,--export-dynamic-symbol=ondeck_fence_state_2
 # The functions of two copies, with one table, state and rows.
 host with_data $uses "${static[@]}" -Wl,--export-dynamic-symbol='ondeck_*_[0-9]'
 # One that has plugins from its start, too: then its linker exports what they refer to.
@@ -101,6 +103,7 @@ refused with_static libondeck.so.0 with_static local ./shared.so
 refused no_pie_static libondeck.so.0 no_pie_static local ./shared.so
 refused gc_static libondeck.so.0 gc_static local ./shared.so
 refused with_table libondeck.so.0 with_table local ./shared.so
+refused without_rows libondeck.so.0 without_rows local ./shared.so
 refused with_static static.so with_static global ./static.so
 refused static.so static2.so plain local ./static.so ./static2.so
 refused static.so libondeck.so.0 plain local ./static.so ./shared.so
@@ -117,20 +120,23 @@ done
 
 # A program that was compiled for another ABI is refused by the linker, and by the loader.
 mkdir other
-sed 's/ondeck_parking_table_6/ondeck_parking_table_2/' "$native/include/ondeck.h" >other/ondeck.h
-if "$CC" -std=c11 -pthread -Iother $uses "$source/host.c" -o other_abi "${shared[@]}" -ldl 2>err; then
-    echo "LINKED although the ABI is another"
-    wrong=1
-fi
-grep -q "undefined reference to .ondeck_parking_table_2" err || { cat err; wrong=1; }
-"$CC" -std=c11 -fPIC -shared -Iother "$source/plugin.c" -o other_abi.so "${shared[@]}"
-status=0
-./plain local ./other_abi.so >out 2>err || status=$?
-if [ "$status" -ne 2 ] || ! grep -q "undefined symbol: ondeck_parking_table_2" err; then
-    echo "LOADED ($status) although the ABI is another"
-    cat err
-    wrong=1
-fi
+for symbol in ondeck_parking_table ondeck_reader_rows; do
+    grep -q "\"${symbol}_[0-9]" "$native/include/ondeck.h" || { echo "the header does not name $symbol"; wrong=1; }
+    sed "s/${symbol}_[0-9]*/${symbol}_0/" "$native/include/ondeck.h" >other/ondeck.h
+    if "$CC" -std=c11 -pthread -Iother $uses "$source/host.c" -o other_abi "${shared[@]}" -ldl 2>err; then
+        echo "LINKED although the ABI has another $symbol"
+        wrong=1
+    fi
+    grep -q "undefined reference to .${symbol}_0" err || { cat err; wrong=1; }
+    "$CC" -std=c11 -fPIC -shared -Iother "$source/plugin.c" -o other_abi.so "${shared[@]}"
+    status=0
+    ./plain local ./other_abi.so >out 2>err || status=$?
+    if [ "$status" -ne 2 ] || ! grep -q "undefined symbol: ${symbol}_0" err; then
+        echo "LOADED ($status) although the ABI has another $symbol"
+        cat err
+        wrong=1
+    fi
+done
 
 # Programs without a loader.
 "$CC" "${flags[@]}" -static "$source/calls.c" -o without_loader "${static[@]}" && ./without_loader || wrong=1
