@@ -48,19 +48,20 @@ own_copy() {
     fi
 }
 
-# Builds a test binary of the copy; prints its path, or nothing if it does not compile.
+# Builds a test binary of a package in the copy; prints its path, or nothing if it does not compile.
 build() {
-    local features=()
-    [ "$1" != stats ] || features=(--features stats)
-    (cd "$tree" && cargo test --locked -q -p ondeck --test "$1" "${features[@]}" --no-run --message-format json 2>"$work/$slot/build.log") |
-        grep '"kind":\["test"\]' | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' || true
+    local arguments=(-p "$1" --test "$2")
+    [ "$2" != lib ] || arguments=(-p "$1" --lib)
+    case $1/$2 in ondeck/stats | ondeck/lib) arguments+=(--features stats) ;; esac
+    (cd "$tree" && cargo test --locked -q "${arguments[@]}" --no-run --message-format json 2>"$work/$slot/build.log") |
+        sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' || true
 }
 
-# Runs one test; prints "passed", "failed", "hung" or "missing". Without the last a renamed test would seem to
+# Runs one test of a package; prints "passed", "failed", "hung" or "missing". Without the last a renamed test would seem to
 # pass.
 run() {
     local status=0
-    (cd "$tree/locks/ondeck" && timeout -k 5 "$time_limit" "$1" --exact "$2") >"$work/$slot/run.log" 2>&1 || status=$?
+    (cd "$tree"/*/"$1" && timeout -k 5 "$time_limit" "$2" --exact "$3") >"$work/$slot/run.log" 2>&1 || status=$?
     if [ "$status" -eq 0 ]; then
         if grep -q '^running 0 tests' "$work/$slot/run.log"; then echo missing; else echo passed; fi
     elif [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
@@ -73,26 +74,26 @@ run() {
 # Runs a test without a hazard.
 without() {
     local result start=$SECONDS executable
-    executable=$(build "$1")
+    executable=$(build "$1" "$2")
     [ -n "$executable" ] || { cat "$work/$slot/build.log"; return 1; }
-    result=$(run "$executable" "$2")
-    printf '%-72s %-8s %3s s\n' "$1 $2" "$result" $((SECONDS - start))
+    result=$(run "$1" "$executable" "$3")
+    printf '%-72s %-8s %3s s\n' "$1 $2 $3" "$result" $((SECONDS - start))
     [ "$result" = passed ] || { tail -n 20 "$work/$slot/run.log"; return 1; }
-    printf '%s %s\n' "$1" "$2" >>"$passed"
+    printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$passed"
 }
 
 # Puts one hazard in, and runs its test.
 with() {
-    local changed executable result name=$1 binary=$2 test=$3 hang=$4 start=$SECONDS
+    local changed executable result name=$1 package=$2 binary=$3 test=$4 hang=$5 start=$SECONDS
     if ! changed=$(hazards apply "$name" --into "$tree" 2>"$work/$slot/apply.log"); then
         result="DOES NOT APPLY"
         cat "$work/$slot/apply.log"
     else
-        executable=$(build "$binary")
+        executable=$(build "$package" "$binary")
         if [ -z "$executable" ]; then
             result="DOES NOT COMPILE"
         else
-            result=$(run "$executable" "$test")
+            result=$(run "$package" "$executable" "$test")
             case $result/$hang in
                 failed/*) result=caught ;;
                 hung/hang) result="caught (hangs)" ;;
@@ -129,7 +130,7 @@ touch "$caught" "$passed"
 listed=$(hazards list "$@")
 
 step "without a hazard"
-cut -f 2,3 <<<"$listed" | sort -u | tr '\t' ' ' | { grep -vxFf "$passed" || true; } | sed 's/^/without\t/; s/ /\t/' | all ||
+cut -f 2-4 <<<"$listed" | sort -u | { grep -vxFf "$passed" || true; } | sed 's/^/without\t/' | all ||
     { echo "a test fails without a hazard"; exit 1; }
 
 step "with one hazard each"

@@ -1,6 +1,6 @@
 """Hazards: mistakes to be put into the source, one file each. docs/add-a-hazard.md describes them.
 
-    hazards.py list [--quick] [NAME...]      name, test binary, test, "hang" or "-", and sentence of each
+    hazards.py list [--quick] [NAME...]      name, package, test binary, test, "hang" or "-", and sentence of each
     hazards.py check [NAME...]               prints which do not apply, and why; builds nothing. Without a name also
                                              the steps that only the source or only a specification names
     hazards.py diff NAME...                  what each changes
@@ -23,9 +23,8 @@ import sys
 import tomllib
 
 FOLDER = pathlib.PurePath("locks/ondeck/tests/mutants")
-TESTS = FOLDER.parent
 PAGE = "docs/data/hazards.md"
-KEYS = {"hazard": str, "test": str, "edit": list, "quick": bool, "hang": bool}
+KEYS = {"hazard": str, "package": str, "test": str, "edit": list, "quick": bool, "hang": bool}
 EDIT_KEYS = {"file", "find", "replace", "step", "function"}
 LITERAL = r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\''
 COMMENT = re.compile(rf"({LITERAL})|//[^\n]*|/\*.*?\*/", re.S)
@@ -40,7 +39,7 @@ class Wrong(Exception):
 
 def parsed(name, text):
     """The hazard of a file as a dictionary, with the test's binary and name apart."""
-    hazard = {"quick": False, "hang": False, **tomllib.loads(text)}
+    hazard = {"package": "ondeck", "quick": False, "hang": False, **tomllib.loads(text)}
     if unknown := hazard.keys() - KEYS.keys():
         raise Wrong(f"`{unknown.pop()}` is no key of a hazard")
     for key, kind in KEYS.items():
@@ -156,9 +155,10 @@ class Project:
 
     def look_for_test(self, hazard):
         """The test must be among the files of its binary. That it runs is seen when it does."""
-        folder = self.root / TESTS
+        package = next(self.root.glob(f"*/{hazard['package']}"), self.root)
+        folder = package / "src" if hazard["binary"] == "lib" else package / "tests" / hazard["binary"]
         name = re.compile(rf"\bfn {hazard['test'].rpartition('::')[2]}\b")
-        files = [folder / f"{hazard['binary']}.rs", *(folder / hazard["binary"]).rglob("*.rs")]
+        files = [folder.with_suffix(".rs"), *folder.rglob("*.rs")]
         if not any(path.exists() and name.search(path.read_text()) for path in files):
             raise Wrong(f"{hazard['name']}: no file of {hazard['binary']} has its test {hazard['test']}")
 
@@ -197,6 +197,7 @@ class Project:
         for hazard in map(self.hazard, self.names()):
             name, binary, test = (hazard[key] for key in ("name", "binary", "test"))
             tool, test = ("loom", test) if binary == "loom" else ("real threads", f"{binary}::{test}")
+            tool = tool if hazard["package"] == "ondeck" else hazard["package"]
             found[hazard["hazard"]].append((tool, name, f"[`{name}`](../../{FOLDER}/{name}.toml), `{test}`"))
         for path in self.root.glob("spec/*/*.cfg"):
             heads = dict(re.findall(r"^\\\* (Hazard|Expect): (.*)$", path.read_text(), re.M))
@@ -258,7 +259,7 @@ def main():
         if options.command == "list":
             if hazard["quick"] or not options.quick:
                 hang = "hang" if hazard["hang"] else "-"
-                print(*(hazard[key] for key in ("name", "binary", "test")), hang, hazard["hazard"], sep="\t")
+                print(*(hazard[key] for key in ("name", "package", "binary", "test")), hang, hazard["hazard"], sep="\t")
             continue
         for file, text in project.with_hazard(hazard).items():
             if options.command == "diff":

@@ -28,6 +28,8 @@ pub mod json;
 mod keeper;
 mod library;
 mod memory;
+#[cfg(test)]
+mod own;
 mod perhaps;
 mod process;
 mod references;

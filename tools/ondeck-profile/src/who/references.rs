@@ -55,3 +55,21 @@ fn references(code: &[u8], start: u64, address: u64) -> impl Iterator<Item = u64
         (relative || u64::try_from(value) == Ok(address)).then_some(place)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::own::with_own;
+    use super::*;
+
+    #[inline(never)]
+    fn recursive() {}
+
+    #[test]
+    fn of_a_deep_stack_the_inner_functions_are_searched() {
+        let start = std::hint::black_box(recursive as fn()) as usize as u64;
+        with_own(|names, _| {
+            let stack = names.stack(&[start + 1; FUNCTIONS + 4]);
+            assert_eq!(functions(&stack, names), [start; FUNCTIONS]);
+        });
+    }
+}

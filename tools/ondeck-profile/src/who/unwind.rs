@@ -344,26 +344,10 @@ impl Step<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::process;
-
     use gimli::{EndianArcSlice, RunTimeEndian};
 
-    use super::super::modules_of;
+    use super::super::own::with_own;
     use super::*;
-    use crate::mappings::Mappings;
-    use crate::symbols::Symbols;
-
-    /// Runs `test` with the names and the memory of this process.
-    fn with_own(test: impl FnOnce(&mut Names<'_>, &Memory)) {
-        let pid = process::id();
-        let memory = Memory::open(pid).expect("own memory");
-        let maps = fs::read_to_string("/proc/self/maps").expect("own mappings");
-        let mappings = Mappings::parse(&maps);
-        let mut symbols = Symbols::default();
-        let modules = modules_of(&mut symbols, &mappings, pid, &memory);
-        test(&mut Names::new(&mut symbols, &modules, &mappings, pid), &memory);
-    }
 
     #[test]
     fn an_expression_without_an_end_has_no_result() {
