@@ -154,10 +154,12 @@ class Project:
         return found[0].span()
 
     def look_for_test(self, hazard):
-        """The test must be among the files of its binary. That it runs is seen when it does."""
+        """The test must be among the files of its module. That it runs is seen when it does."""
         package = next(self.root.glob(f"*/{hazard['package']}"), self.root)
         folder = package / "src" if hazard["binary"] == "lib" else package / "tests" / hazard["binary"]
-        name = re.compile(rf"\bfn {hazard['test'].rpartition('::')[2]}\b")
+        module, _, name = hazard["test"].rpartition("::")
+        name = re.compile(rf"\bfn {name}\b")
+        folder = folder / module.partition("::")[0]
         files = [folder.with_suffix(".rs"), *folder.rglob("*.rs")]
         if not any(path.exists() and name.search(path.read_text()) for path in files):
             raise Wrong(f"{hazard['name']}: no file of {hazard['binary']} has its test {hazard['test']}")
