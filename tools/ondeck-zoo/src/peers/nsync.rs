@@ -38,7 +38,6 @@ cpp_mutex! {
             condvar: CondvarKind::Own,
             source: "nsync 1.25, nsync_mu, by Mike Burrows, by call",
             teaches: "The designated waker, and arriving threads queue behind a waiter woken 30 times in vain",
-            ..LockInfo::USUAL
         },
     }
 
