@@ -23,13 +23,7 @@ pub(crate) struct Options {
 }
 
 /// The tables of locks, and their headings.
-const KINDS: [(Kind, &str); 5] = [
-    (Kind::Mutex, "mutexes"),
-    (Kind::RwLock, "reader-writer locks"),
-    (Kind::Semaphore, "semaphores"),
-    (Kind::Once, "onces"),
-    (Kind::Barrier, "barriers"),
-];
+const KINDS: [(Kind, &str); 2] = [(Kind::Mutex, "mutexes"), (Kind::RwLock, "reader-writer locks")];
 
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let everything = Subject::of_every_kind();

@@ -12,7 +12,7 @@ use ondeck_lab::team::{TeamError, TeamSetting};
 use ondeck_lab::workload::{NO_LOCK, Subject};
 use ondeck_lab::{select, warnings};
 use ondeck_report::json;
-use ondeck_trace::{LEAST, Request, Tracer, perfetto, text};
+use ondeck_trace::{LEAST, Request, Tracer, text};
 
 use crate::ending::{Ending, Error};
 use crate::files::Prepared;
@@ -27,7 +27,6 @@ use crate::{output, session, summary, values};
 Examples:
   ondeck trace
   ondeck trace --locks ondeck,ticket_spinlock --threads 8
-  ondeck trace --locks std --perfetto std.perfetto.json
   ondeck trace --locks glibc --work 1000,1000 --policy batch --json trace.json
 
 Ctrl-C ends the run under way; what was found is kept and marked partial.
@@ -88,16 +87,6 @@ pub(crate) struct Options {
     /// Write the trace as JSON
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     json: Option<PathBuf>,
-
-    /// Write Chrome trace events, for ui.perfetto.dev or chrome://tracing
-    #[arg(help_heading = "Output", long, value_name = "FILE")]
-    perfetto: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy)]
-enum Format {
-    Json,
-    Perfetto,
 }
 
 fn pairs(word: &str) -> Result<u32, String> {
@@ -113,10 +102,7 @@ fn longest(word: &str) -> Result<usize, String> {
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let interrupt = Interrupt::listen()?;
     let locks = select::locks(&Subject::all(), &options.locks).map_err(Error::usage)?;
-    let prepared = Prepared::of([
-        (Format::Json, options.json.as_deref()),
-        (Format::Perfetto, options.perfetto.as_deref()),
-    ])?;
+    let prepared = Prepared::of([((), options.json.as_deref())])?;
 
     let asked =
         Placement { pinning: options.pin.clone(), policy: options.policy, ..Placement::default() };
@@ -190,11 +176,8 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
 }
 
 /// Writes the files, prints the text, and names the files; returns whether all were written.
-fn deliver(prepared: Prepared<Format>, found: &Document) -> Result<bool, Error> {
-    let written = prepared.write_by(|format| match format {
-        Format::Json => Ok(json::render(found)),
-        Format::Perfetto => Ok(perfetto::render(found)),
-    });
+fn deliver(prepared: Prepared<()>, found: &Document) -> Result<bool, Error> {
+    let written = prepared.write_by(|()| Ok(json::render(found)));
     let mut shown = text::render(found);
     if found.partial {
         shown.push_str(summary::INTERRUPTED);

@@ -102,9 +102,6 @@ pub const GROUPS: &[NamedGroup] = &[
     }),
     named("mutexes", "locks for mutual exclusion", |lock| lock.kind == Kind::Mutex),
     named("rwlocks", "reader-writer locks", |lock| lock.kind == Kind::RwLock),
-    named("semaphores", "counting semaphores", |lock| lock.kind == Kind::Semaphore),
-    named("onces", "one-time initialization", |lock| lock.kind == Kind::Once),
-    named("barriers", "threads wait until all have arrived", |lock| lock.kind == Kind::Barrier),
 ];
 
 /// The name of every lock, whether or not this build has it.
@@ -257,7 +254,7 @@ mod tests {
             let chosen = locks(&Subject::of_every_kind(), &[word.to_owned()]).expect(word);
             chosen.iter().map(|subject| subject.info.name).collect::<Vec<_>>()
         };
-        assert_eq!(names("std"), ["std", "std_rwlock", "std_once", "std_barrier"]);
+        assert_eq!(names("std"), ["std", "std_rwlock"]);
         assert_eq!(names("std_rwlock"), ["std_rwlock"]);
         // `spin` is a mutex; `spinlock` is not its sibling, because a mutex never is.
         assert_eq!(names("spin"), ["spin", "spin_rwlock"]);

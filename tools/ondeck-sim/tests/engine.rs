@@ -5,7 +5,6 @@ mod engine {
     mod crowd;
     mod fences;
     mod futexes;
-    mod golden;
     mod lines;
     mod litmus;
     mod machine;

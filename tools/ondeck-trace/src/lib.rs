@@ -2,8 +2,8 @@
 //!
 //! Threads hammer a lock and stamp every pair ([`ondeck_lab::stamp`]); the kernel reports which
 //! thread ran where (`kernel`). Both make a [`timeline::Timeline`], of which [`cause`] is a
-//! function. The result is a [`Document`](ondeck_lab::results::trace::Document), which becomes
-//! text, a page, or Perfetto's events.
+//! function. The result is a [`Document`](ondeck_lab::results::trace::Document), which becomes text
+//! or JSON.
 //!
 //! ```text
 //! a run with stamps            the kernel: schedstat, its tracepoints where permitted
@@ -16,20 +16,15 @@
 //!                   cause              of an idle or a wait, by the timeline alone
 //!                     │
 //!                     ▼
-//!                   Document           episodes, the longest of each kind, clips of the timeline
-//!                     ├─► text
-//!                     ├─► perfetto
-//!                     └─► the page of ondeck-report
+//!                   Document           episodes, and the longest of each kind
 //! ```
 
-mod clip;
 mod clocks;
 mod episode;
 mod kernel;
 mod verdict;
 
 pub mod cause;
-pub mod perfetto;
 pub mod text;
 pub mod timeline;
 
@@ -134,23 +129,20 @@ impl Tracer {
         let start = Instant::now();
         let mut found = LockTrace { lock: lock.info.name.to_owned(), ..LockTrace::default() };
         let Request { longest_idles, longest_waits, .. } = self.request;
-        let mut kept = Kept::new((longest_idles, longest_waits), LEAST);
         let mut failed = None;
         for run in 0..self.request.runs {
             if run > 0 && start.elapsed() >= self.request.duration {
                 break;
             }
             watch(run);
-            let began = start.elapsed().as_nanos() as Nanos;
             match self.run(lock, &mut found) {
-                Ok(timeline) => kept.add(&mut found, timeline, run, began),
+                Ok(timeline) => add(&mut found, &timeline, run, (longest_idles, longest_waits)),
                 Err(error) => {
                     failed = Some(error);
                     break;
                 }
             }
         }
-        kept.draw(&mut found);
         (found, failed)
     }
 
@@ -172,49 +164,19 @@ impl Tracer {
     }
 }
 
-/// The timelines of the runs that contain the longest idles and waits.
-struct Kept {
-    timelines: Vec<(usize, Nanos, Timeline)>,
-    /// The numbers of idles and of waits to keep.
-    longest: (usize, usize),
-    /// Shorter episodes are counted and not explained.
-    least: Nanos,
-}
-
-impl Kept {
-    fn new(longest: (usize, usize), least: Nanos) -> Self {
-        Self { timelines: Vec::new(), longest, least }
-    }
-
-    /// Adds the episodes of a run, whose start is given relative to the first one's.
-    fn add(&mut self, found: &mut LockTrace, timeline: Timeline, run: usize, began: Nanos) {
-        let more = episode::find(&timeline, run, self.longest, self.least);
-        episode::add(&mut found.idles, &more.idles);
-        episode::add(&mut found.waits, &more.waits);
-        keep(&mut found.longest_idles, more.longest_idles, self.longest.0);
-        keep(&mut found.longest_waits, more.longest_waits, self.longest.1);
-        self.timelines.push((run, began, timeline));
-        self.timelines.retain(|(run, ..)| shown(found).any(|episode| episode.run == *run));
-    }
-
-    /// Cuts the clips to draw from the timelines.
-    fn draw(&self, found: &mut LockTrace) {
-        for (run, began, timeline) in &self.timelines {
-            let of_run = shown(found).filter(|episode| episode.run == *run);
-            let clips = clip::cut(timeline, *run, *began, of_run);
-            found.clips.extend(clips);
-        }
-    }
+/// Adds the episodes of a run, and keeps the given numbers of longest idles and waits.
+fn add(found: &mut LockTrace, timeline: &Timeline, run: usize, longest: (usize, usize)) {
+    let more = episode::find(timeline, run, longest, LEAST);
+    episode::add(&mut found.idles, &more.idles);
+    episode::add(&mut found.waits, &more.waits);
+    keep(&mut found.longest_idles, more.longest_idles, longest.0);
+    keep(&mut found.longest_waits, more.longest_waits, longest.1);
 }
 
 fn keep(longest: &mut Vec<Episode>, more: Vec<Episode>, most: usize) {
     longest.extend(more);
     longest.sort_by_key(|episode| std::cmp::Reverse(episode.to - episode.from));
     longest.truncate(most);
-}
-
-fn shown(found: &LockTrace) -> impl Iterator<Item = &Episode> {
-    found.longest_idles.iter().chain(&found.longest_waits)
 }
 
 type Seen = (Vec<kernel::Event>, Option<u64>);

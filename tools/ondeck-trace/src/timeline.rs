@@ -2,7 +2,31 @@
 //! where the kernel had each thread. Stamps and the kernel's events make it, everything else reads
 //! it; a test makes one by hand.
 
-pub use ondeck_lab::results::episode::{ClipSpan as Span, Nanos, State};
+pub use ondeck_lab::results::episode::Nanos;
+
+/// Where the kernel had a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// On a CPU.
+    Running,
+    /// Ready to run and without a CPU: woken, or its CPU was taken away.
+    Queued,
+    /// Asleep: no thread has woken it.
+    Asleep,
+}
+
+/// A time in one state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Its beginning.
+    pub from: Nanos,
+    /// Its end.
+    pub to: Nanos,
+    /// The state.
+    pub state: State,
+    /// The CPU that it ran on or waited for.
+    pub cpu: Option<u32>,
+}
 
 /// One acquisition, as its thread saw it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

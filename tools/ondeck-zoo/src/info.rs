@@ -47,12 +47,6 @@ pub enum Kind {
     Mutex,
     /// One writer or many readers: [`RawRwLock`](crate::RawRwLock).
     RwLock,
-    /// A limited number of threads at once: [`RawSemaphore`](crate::sync::RawSemaphore).
-    Semaphore,
-    /// One thread, once: [`RawOnce`](crate::sync::RawOnce).
-    Once,
-    /// All threads, or none: [`RawBarrier`](crate::sync::RawBarrier).
-    Barrier,
 }
 
 /// Where a lock comes from.
@@ -122,9 +116,6 @@ words! {
     Kind {
         Mutex = "mutex",
         RwLock = "rwlock",
-        Semaphore = "semaphore",
-        Once = "once",
-        Barrier = "barrier",
     }
     Origin {
         Sources = "sources",

@@ -21,7 +21,7 @@
 //!
 //! Reader-writer locks have a separate trait, [`RawRwLock`]: [`rwlocks`] has the portable ones,
 //! [`peers::rwlocks`] the ones of other libraries, and [`registry::for_each_rwlock`] visits them
-//! all. Semaphores, onces and barriers have small traits in [`sync`].
+//! all.
 //!
 //! Every lock has a condition variable, [`RawLock::Condvar`], so that threads can wait for each
 //! other with any lock. Peers use their library's, where there is one. All others use
@@ -68,7 +68,6 @@ pub mod own;
 pub mod peers;
 pub mod registry;
 pub mod rwlocks;
-pub mod sync;
 
 pub use condvar::SequenceCondvar;
 pub use info::{CondvarKind, Fairness, Kind, LockInfo, Origin, Waiting};

@@ -1,5 +1,4 @@
-//! The longest idles and waits that a trace found: when, why, and what is drawn of them. Reports
-//! and traces have them. Times are nanoseconds since the run began.
+//! The longest idles and waits that a trace found: when and why. Times are nanoseconds since the run began.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,18 +14,6 @@ pub enum Sight {
     Machine,
     /// Nothing but stamps and totals.
     Stamps,
-}
-
-/// Where the kernel had a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// On a CPU.
-    Running,
-    /// Ready to run and without a CPU: woken, or its CPU was taken away.
-    Queued,
-    /// Asleep: no thread has woken it.
-    Asleep,
 }
 
 /// Why time went by.
@@ -153,80 +140,4 @@ pub struct Doing {
     pub cpus: Vec<u32>,
     /// How often it had the lock.
     pub acquired: u64,
-}
-
-/// A part of a run, to be drawn.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Clip {
-    /// The run.
-    pub run: usize,
-    /// When the run began, after the first run of this lock.
-    pub run_began: Nanos,
-    /// Its beginning.
-    pub from: Nanos,
-    /// Its end.
-    pub to: Nanos,
-    /// The threads.
-    pub threads: Vec<ClipThread>,
-    /// The CPUs; empty where the kernel did not tell.
-    pub cpus: Vec<ClipCpu>,
-    /// Which threads had the lock.
-    pub owners: Vec<Owned>,
-}
-
-/// A thread in a clip.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub struct ClipThread {
-    /// What the kernel did with it.
-    pub spans: Vec<ClipSpan>,
-    /// When it waited for the lock, without the shortest.
-    pub waits: Vec<(Nanos, Nanos)>,
-}
-
-/// A time in one state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ClipSpan {
-    /// Its beginning.
-    pub from: Nanos,
-    /// Its end.
-    pub to: Nanos,
-    /// The state.
-    pub state: State,
-    /// The CPU that it ran on or waited for.
-    pub cpu: Option<u32>,
-}
-
-/// A CPU in a clip.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct ClipCpu {
-    /// Its number.
-    pub number: u32,
-    /// Which threads had it; it was idle in the times without a slice.
-    pub slices: Vec<ClipSlice>,
-}
-
-/// A time that one thread had a CPU.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct ClipSlice {
-    /// Its beginning.
-    pub from: Nanos,
-    /// Its end.
-    pub to: Nanos,
-    /// The thread of the run, or none.
-    pub thread: Option<usize>,
-    /// The name of another program's thread.
-    pub other: String,
-}
-
-/// A time that one thread had the lock, again and again, and no other in between.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Owned {
-    /// Its beginning.
-    pub from: Nanos,
-    /// Its end.
-    pub to: Nanos,
-    /// The thread; none where several took turns too fast to be drawn.
-    pub thread: Option<usize>,
-    /// How often.
-    pub pairs: u64,
 }

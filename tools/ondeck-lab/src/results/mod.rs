@@ -224,8 +224,8 @@ pub struct LockRow {
     pub waiting: String,
     /// Which thread gets the lock next.
     pub fairness: String,
-    /// What it is for: `mutex`, `rwlock`, `semaphore`, `once` or `barrier`; absent in reports of
-    /// earlier programs, where each is a mutex.
+    /// What it is for: `mutex` or `rwlock`; absent in reports of earlier programs, where each is a
+    /// mutex.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub kind: String,
     /// Which condition variable it has: `own` or `generic`, or `none` if it is no mutex.

@@ -1,4 +1,4 @@
-//! What a trace found, as it is written with `--json` and drawn from. Times are nanoseconds; those
+//! What a trace found, as it is written with `--json`. Times are nanoseconds; those
 //! of a run count from its beginning.
 
 use serde::{Deserialize, Serialize};
@@ -8,9 +8,7 @@ use super::{Build, Failure, Machine, Warning};
 use crate::schedstat::Account;
 use crate::system::Refusal;
 
-pub use super::episode::{
-    Clip, ClipCpu, ClipSlice, ClipSpan, ClipThread, Doing, Episode, Owned, Part, Sight,
-};
+pub use super::episode::{Doing, Episode, Part, Sight};
 
 /// The version of this document.
 pub const SCHEMA: u32 = 1;
@@ -97,8 +95,6 @@ pub struct LockTrace {
     pub longest_idles: Vec<Episode>,
     /// The longest waits, longest first.
     pub longest_waits: Vec<Episode>,
-    /// What is drawn of the runs that the longest are in.
-    pub clips: Vec<Clip>,
 }
 
 /// How often, how long and why.

@@ -22,13 +22,12 @@ const LINUX_MUTEXES: &[&str] = &[
     "ondeck_pi",
     "pthread_spin",
 ];
-/// The locks of other kinds.
-const LINUX_OTHERS: &[&str] =
-    &["glibc_barrier", "glibc_once", "glibc_rwlock", "glibc_semaphore", "glibc_writer_rwlock"];
+/// Their reader-writer locks.
+const LINUX_RWLOCKS: &[&str] = &["glibc_rwlock", "glibc_writer_rwlock"];
 
 /// The locks that a build may lack.
 pub(super) fn locks() -> impl Iterator<Item = &'static str> {
-    [CPP_MUTEXES, CPP_RWLOCKS, LINUX_MUTEXES, LINUX_OTHERS].concat().into_iter()
+    [CPP_MUTEXES, CPP_RWLOCKS, LINUX_MUTEXES, LINUX_RWLOCKS].concat().into_iter()
 }
 
 /// Why a word selects no lock here although it would elsewhere.
@@ -37,7 +36,7 @@ pub(super) fn why(word: &str) -> Option<Unknown> {
     if !cfg!(feature = "peers-cpp") && among([CPP_MUTEXES, CPP_RWLOCKS]) {
         return Some(Unknown(format!("lock `{word}` is not in this build; {CPP_FIX}")));
     }
-    among([LINUX_MUTEXES, LINUX_OTHERS]).then(|| {
+    among([LINUX_MUTEXES, LINUX_RWLOCKS]).then(|| {
         Unknown(format!(
             "lock `{word}` is there on Linux with glibc only; `ondeck list` shows those of this system"
         ))
@@ -63,7 +62,7 @@ mod tests {
     #[test]
     fn a_lock_of_linux_is_there_or_the_reason_is() {
         let everything = Subject::of_every_kind();
-        for name in LINUX_MUTEXES.iter().chain(LINUX_OTHERS) {
+        for name in LINUX_MUTEXES.iter().chain(LINUX_RWLOCKS) {
             match locks(&everything, &[(*name).to_owned()]) {
                 Ok(found) => assert_eq!(found[0].info.name, *name),
                 Err(error) if cfg!(all(target_os = "linux", target_env = "gnu")) => {

@@ -1,6 +1,5 @@
 //! Measuring without a lock: the cost of a loop around nothing.
 
-use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
 use ondeck_zoo::{CondvarKind, LockInfo, Origin, RawLock, RawRwLock, SequenceCondvar};
 
 use crate::machine::Machine;
@@ -36,9 +35,8 @@ impl EmptyLock {
 /// The name in reports of the lock that does nothing.
 pub const NO_LOCK: &str = "none";
 
-/// A lock of every kind that does nothing: it excludes no thread, always has a permit, runs each
-/// initialization, and is a barrier of one thread. Only for workloads whose section touches nothing
-/// shared.
+/// A lock of every kind that does nothing: it excludes no thread. Only for workloads whose section
+/// touches nothing shared.
 ///
 /// Other crates cannot name it: with [`ondeck_zoo::Mutex`] their threads would race.
 #[derive(Debug)]
@@ -81,13 +79,10 @@ const NO_MUTEX: LockInfo = LockInfo {
     ..LockInfo::USUAL
 };
 
-/// Its facts as a lock that is no mutex.
-const NOTHING: LockInfo = LockInfo { condvar: CondvarKind::Without, ..NO_MUTEX };
-
 // SAFETY: it does not exclude. It is not in the registry, and this crate uses it on a single
 // thread.
 unsafe impl<M: Machine> RawRwLock<M> for NoLock {
-    const INFO: LockInfo = NOTHING;
+    const INFO: LockInfo = LockInfo { condvar: CondvarKind::Without, ..NO_MUTEX };
 
     type Read = ();
     type Write = ();
@@ -119,46 +114,6 @@ unsafe impl<M: Machine> RawRwLock<M> for NoLock {
     unsafe fn unlock_write(&self, (): &()) {}
 
     fn is_idle(&mut self) -> bool {
-        true
-    }
-}
-
-impl<M: Machine> RawSemaphore<M> for NoLock {
-    const INFO: LockInfo = NOTHING;
-
-    fn new(_permits: u32) -> Self {
-        Self
-    }
-
-    #[inline(always)]
-    fn acquire(&self) {}
-
-    #[inline(always)]
-    fn release(&self) {}
-}
-
-impl<M: Machine> RawOnce<M> for NoLock {
-    const INFO: LockInfo = NOTHING;
-
-    fn new() -> Self {
-        Self
-    }
-
-    #[inline(always)]
-    fn call(&self, init: impl FnOnce()) {
-        init();
-    }
-}
-
-impl<M: Machine> RawBarrier<M> for NoLock {
-    const INFO: LockInfo = NOTHING;
-
-    fn new(_threads: u32) -> Self {
-        Self
-    }
-
-    #[inline(always)]
-    fn wait(&self) -> bool {
         true
     }
 }

@@ -1,7 +1,6 @@
 //! Workloads that are compiled for each lock: a trait for each kind of lock, with another bound on
 //! its round.
 
-use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
 use ondeck_zoo::{RawLock, RawRwLock};
 
 use super::{Asked, Round, Sampled, Schedule, Situation, WorkloadInfo};
@@ -33,10 +32,4 @@ kinds! {
     Workload: RawLock<M>;
     /// A way to measure any reader-writer lock.
     RwWorkload: RawRwLock<M>;
-    /// A way to measure any semaphore.
-    SemaphoreWorkload: RawSemaphore<M>;
-    /// A way to measure any once.
-    OnceWorkload: RawOnce<M>;
-    /// A way to measure any barrier.
-    BarrierWorkload: RawBarrier<M>;
 }

@@ -27,7 +27,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ondeck::platform::Native;
-use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
 use ondeck_zoo::{Kind, LockInfo, RawLock, RawRwLock, Waiting};
 
 use crate::any::{AnyMutex, any};
@@ -39,7 +38,7 @@ use crate::work::Work;
 pub(crate) use baseline::NoLock;
 pub use baseline::{EmptyLock, NO_LOCK};
 use face::{Group, Judged, Needs, Table};
-use kinds::{BarrierWorkload, OnceWorkload, RwWorkload, SemaphoreWorkload, Workload};
+use kinds::{RwWorkload, Workload};
 pub use notify::{NOTIFY, Notify};
 pub use rwmix::NAME as RWMIX;
 pub use situation::{Asked, Extent, Own, Rounds, Runs, Schedule, Situation};
@@ -264,15 +263,6 @@ workloads! {
     RwLock, RwWorkload over RawRwLock<M>, rwlock_rounds {
         rwmix: RwMix;
         rw_latency: RwLatency;
-    }
-    Semaphore, SemaphoreWorkload over RawSemaphore<M>, semaphore_rounds {
-        semaphore: Semaphore;
-    }
-    Once, OnceWorkload over RawOnce<M>, once_rounds {
-        once: Once;
-    }
-    Barrier, BarrierWorkload over RawBarrier<M>, barrier_rounds {
-        barrier: Barrier;
     }
 }
 

@@ -36,20 +36,9 @@ pub const WRITES: &str = "writes_percent";
 /// The kind of the thread that is alone among threads of the other kind: `writer` or `reader`.
 pub const ALONE: &str = "alone";
 
-/// How many threads a semaphore lets in at once.
-pub const PERMITS: &str = "permits";
-
-/// Whether a once has run before: `done` or `new`.
-pub const STATE: &str = "state";
-
 /// Parameters of one workload each, and their words in a heading; `{}` stands for the value.
-const WORDED: &[(&str, &str)] = &[
-    (WRITES, "{} % writes"),
-    (ALONE, "one {}"),
-    (PERMITS, "{} permits"),
-    (STATE, "{}"),
-    (DATA, "lines of data: {}"),
-];
+const WORDED: &[(&str, &str)] =
+    &[(WRITES, "{} % writes"), (ALONE, "one {}"), (DATA, "lines of data: {}")];
 
 /// The words in a heading for the parameters that one workload has.
 pub fn worded(params: &BTreeMap<String, String>) -> impl Iterator<Item = String> + '_ {

@@ -8,9 +8,7 @@ pub(super) use ondeck_zoo::{Kind, RawLock, RawRwLock};
 
 pub(super) use super::face::{Column, Group, Judged, Needs, Shown, Table, Threads};
 pub(super) use super::guarded::Guarded;
-pub(super) use super::kinds::{
-    BarrierWorkload, OnceWorkload, RwWorkload, SemaphoreWorkload, Workload,
-};
+pub(super) use super::kinds::{RwWorkload, Workload};
 pub(super) use super::situation::{
     ALONE, Extent, LONG, MANY, MOST_THREADS, PROGRAM, Rounds, Shares, by, counts, counts_of_two,
     moments, product,

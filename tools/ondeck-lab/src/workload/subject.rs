@@ -3,19 +3,13 @@
 use std::time::Duration;
 
 use ondeck::platform::Native;
-use ondeck_zoo::sync::{
-    BarrierVisitor, OnceVisitor, RawBarrier, RawOnce, RawSemaphore, SemaphoreVisitor,
-    for_each_barrier, for_each_hosted_barrier, for_each_hosted_once, for_each_hosted_semaphore,
-    for_each_once, for_each_semaphore,
-};
 use ondeck_zoo::{
     Kind, LockInfo, RawLock, RawRwLock, RwVisitor, Visitor, locks, registry, rwlocks,
 };
 
 use super::baseline::{NO_LOCK, NoLock};
 use super::{
-    Own, Round, RoundFn, Sampled, WorkloadInfo, barrier_rounds, mutex_rounds, named, once_rounds,
-    rwlock_rounds, semaphore_rounds, uncontended,
+    Own, Round, RoundFn, Sampled, WorkloadInfo, mutex_rounds, named, rwlock_rounds, uncontended,
 };
 use crate::any::{AnyMutex, any};
 use crate::machine::Machine;
@@ -54,6 +48,20 @@ impl Subject {
         }
     }
 
+    /// The reader-writer lock `L` on the machine `M`, whether or not the registry has it.
+    pub fn of_rwlock<M: Machine, L: RawRwLock<M>>() -> Self {
+        Self {
+            kind: Kind::RwLock,
+            info: L::INFO,
+            size: size_of::<L>(),
+            context_size: size_of::<L::Read>().max(size_of::<L::Write>()),
+            calls: None,
+            rounds: rwlock_rounds::<M, L>(),
+            alone: None,
+            empty: Self::of_rwlock::<M, NoLock>,
+        }
+    }
+
     /// Every mutex of the registry, in its order.
     pub fn all() -> Vec<Self> {
         let mut subjects = Subjects::default();
@@ -65,9 +73,6 @@ impl Subject {
     pub fn of_every_kind() -> Vec<Self> {
         let mut subjects = Subjects(Self::all());
         registry::for_each_rwlock(&mut subjects);
-        for_each_semaphore(&mut subjects);
-        for_each_once(&mut subjects);
-        for_each_barrier(&mut subjects);
         subjects.0
     }
 
@@ -78,9 +83,6 @@ impl Subject {
         let mut subjects = Subjects::default();
         locks::for_each_hosted::<M>(&mut subjects);
         rwlocks::for_each_hosted::<M>(&mut subjects);
-        for_each_hosted_semaphore::<M>(&mut subjects);
-        for_each_hosted_once::<M>(&mut subjects);
-        for_each_hosted_barrier::<M>(&mut subjects);
         subjects.0
     }
 
@@ -136,50 +138,8 @@ impl<M: Machine> Visitor<M> for Subjects {
     }
 }
 
-/// The constructor of a subject of each other kind, and the visitor that calls it.
-macro_rules! other_kinds {
-    ($($(#[$doc:meta])* $of:ident, $Visitor:ident {
-        $Kind:ident: $Raw:ident, $rounds:ident, $context_size:expr
-    })*) => {$(
-        impl Subject {
-            $(#[$doc])*
-            pub fn $of<M: Machine, L: $Raw<M>>() -> Self {
-                Self {
-                    kind: Kind::$Kind,
-                    info: L::INFO,
-                    size: size_of::<L>(),
-                    context_size: $context_size,
-                    calls: None,
-                    rounds: $rounds::<M, L>(),
-                    alone: None,
-                    empty: Self::$of::<M, NoLock>,
-                }
-            }
-        }
-
-        impl<M: Machine> $Visitor<M> for Subjects {
-            fn visit<L: $Raw<M>>(&mut self) {
-                self.0.push(Subject::$of::<M, L>());
-            }
-        }
-    )*};
-}
-
-other_kinds! {
-    /// The reader-writer lock `L` on the machine `M`, whether or not the registry has it.
-    of_rwlock, RwVisitor {
-        RwLock: RawRwLock, rwlock_rounds, size_of::<L::Read>().max(size_of::<L::Write>())
-    }
-    /// The semaphore `L` on the machine `M`.
-    of_semaphore, SemaphoreVisitor {
-        Semaphore: RawSemaphore, semaphore_rounds, 0
-    }
-    /// The once `L` on the machine `M`.
-    of_once, OnceVisitor {
-        Once: RawOnce, once_rounds, 0
-    }
-    /// The barrier `L` on the machine `M`.
-    of_barrier, BarrierVisitor {
-        Barrier: RawBarrier, barrier_rounds, 0
+impl<M: Machine> RwVisitor<M> for Subjects {
+    fn visit<L: RawRwLock<M>>(&mut self) {
+        self.0.push(Subject::of_rwlock::<M, L>());
     }
 }

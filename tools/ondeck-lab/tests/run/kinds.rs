@@ -12,7 +12,6 @@ use ondeck_lab::team::TeamSetting;
 use ondeck_lab::work::Work;
 use ondeck_lab::workload::face::Needs;
 use ondeck_lab::workload::{Own, Round, Subject, WORKLOADS};
-use ondeck_zoo::sync::{RawBarrier, RawOnce, RawSemaphore};
 use ondeck_zoo::{CondvarKind, Kind, LockInfo, RawLock, RawRwLock, SequenceCondvar};
 
 use crate::{Forgetful, Log, named, request};
@@ -71,42 +70,10 @@ unsafe impl RawRwLock<Linux> for Open {
     }
 }
 
-impl RawSemaphore<Linux> for Open {
-    const INFO: LockInfo = INFO;
-    fn new(_permits: u32) -> Self {
-        Self
-    }
-    fn acquire(&self) {}
-    fn release(&self) {}
-}
-
-impl RawOnce<Linux> for Open {
-    const INFO: LockInfo = INFO;
-    fn new() -> Self {
-        Self
-    }
-    fn call(&self, init: impl FnOnce()) {
-        init();
-    }
-}
-
-impl RawBarrier<Linux> for Open {
-    const INFO: LockInfo = INFO;
-    fn new(_threads: u32) -> Self {
-        Self
-    }
-    fn wait(&self) -> bool {
-        false
-    }
-}
-
 fn open(kind: Kind) -> Subject {
     match kind {
         Kind::Mutex => Subject::of::<Linux, Open>(),
         Kind::RwLock => Subject::of_rwlock::<Linux, Open>(),
-        Kind::Semaphore => Subject::of_semaphore::<Linux, Open>(),
-        Kind::Once => Subject::of_once::<Linux, Open>(),
-        Kind::Barrier => Subject::of_barrier::<Linux, Open>(),
     }
 }
 
@@ -129,7 +96,7 @@ fn a_broken_lock_of_any_kind_is_reported_as_broken() {
         let request = Request {
             round: Some(Duration::from_millis(10)),
             rounds: Some(5_000),
-            // A section long enough that threads meet in it, and more threads than permits.
+            // A section long enough that threads meet in it.
             work: Some((2_000, 0)),
             threads: Some(vec![if is_mutex { 2 } else { 4 }]),
             ..request(vec![open(workload.kind)], workload.name)

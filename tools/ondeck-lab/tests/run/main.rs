@@ -1,10 +1,7 @@
 //! Whole small runs: locks that work, a lock that hangs, an interruption.
 
-#[path = "../support/golden.rs"]
-mod golden;
 mod kinds;
 mod pages;
-mod plans;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -116,9 +113,6 @@ fn every_workload_measures_every_quantity_it_promises() {
             Kind::Mutex if workload.needs == Needs::SleepingWaiters => ("std", "parking_lot"),
             Kind::Mutex => ("std", "spinlock"),
             Kind::RwLock => ("std_rwlock", "counter_rwlock"),
-            Kind::Semaphore => ("condvar_semaphore", "glibc_semaphore"),
-            Kind::Once => ("std_once", "parking_lot_once"),
-            Kind::Barrier => ("std_barrier", "central_barrier"),
         };
         let names = || workload.quantities.iter().map(|quantity| quantity.name);
         // Where other programs have the CPUs for whole rounds, some quantity has no figure.
