@@ -96,18 +96,6 @@ pub(crate) fn unmatched(request: &Request) -> Vec<Warning> {
     request.workloads.iter().filter(has_no_lock).map(warning).collect()
 }
 
-/// Removes the workloads that this system cannot measure, and returns a warning for each.
-pub(crate) fn leave_out_lacking(request: &mut Request) -> Vec<Warning> {
-    let lacking = |workload: &WorkloadInfo| Some((workload.name, workload.needs.lacking_here()?));
-    let warning = |(name, why): (&str, &str)| {
-        let reason = format!("workload {name} is not measured here: {why}");
-        warnings::left_out(&Refusal { reason, fix: "measure it on Linux".to_owned() })
-    };
-    let left_out = request.workloads.iter().filter_map(lacking).map(warning).collect();
-    request.workloads.retain(|workload| lacking(workload).is_none());
-    left_out
-}
-
 /// Warns of named locks that the plan does not measure, with the reason.
 pub(crate) fn spinners_left_out(request: &Request) -> Option<Warning> {
     let locks = request.locks.as_ref()?;

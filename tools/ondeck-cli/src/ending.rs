@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 
-#[cfg(target_os = "linux")]
 use crate::outcome::{Failure, Status};
 use crate::output;
 
@@ -14,10 +13,8 @@ pub(crate) enum Ending {
     /// Something is missing; it was reported.
     Lacking,
     /// A program has a deadlock; it was reported.
-    #[cfg(target_os = "linux")]
     Deadlocked,
     /// The command ran a program, and ends like it.
-    #[cfg(target_os = "linux")]
     AsProgram(Status),
 }
 
@@ -31,7 +28,6 @@ pub(crate) enum Error {
     #[error(transparent)]
     Output(#[from] output::Failed),
     /// A program was not started.
-    #[cfg(target_os = "linux")]
     #[error("{0}")]
     Start(Failure),
     /// The system refused something that every run needs.
@@ -43,7 +39,6 @@ impl Error {
     /// The exit code of the command.
     pub(crate) fn code(&self) -> u8 {
         match self {
-            #[cfg(target_os = "linux")]
             Self::Start(failure) => failure.code,
             _ => 2,
         }

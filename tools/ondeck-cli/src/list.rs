@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::Args;
 use ondeck_lab::results::Kind;
 use ondeck_lab::select;
-use ondeck_lab::workload::{Subject, measured_here};
+use ondeck_lab::workload::{Subject, WORKLOADS};
 use ondeck_report::table;
 
 use crate::ending::{Ending, Error};
@@ -66,7 +66,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
         );
     }
     text.push_str("\nworkloads\n");
-    let workloads = measured_here().map(|workload| (workload.name, workload.about));
+    let workloads = WORKLOADS.iter().map(|workload| (workload.name, workload.about));
     for (name, about) in workloads.chain([select::COSTS]) {
         _ = writeln!(text, "  {name:17} {about}");
     }

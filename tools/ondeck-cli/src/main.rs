@@ -19,6 +19,7 @@
 //! program was not started is in `outcome::Failure`.
 
 mod advise;
+mod attach;
 mod bench;
 mod choice;
 mod cli;
@@ -30,27 +31,17 @@ mod generate;
 mod interrupt;
 mod list;
 mod machine_file;
+mod outcome;
 mod output;
 mod progress;
+mod run;
 mod session;
 mod sim;
 mod summary;
 mod target;
+mod trace;
 mod values;
-
-cfg_select! {
-    target_os = "linux" => {
-        mod attach;
-        mod outcome;
-        mod run;
-        mod trace;
-        mod who;
-    }
-    _ => {
-        mod elsewhere;
-        use elsewhere::{attach, run, trace, who};
-    }
-}
+mod who;
 
 use std::process::ExitCode;
 
@@ -90,9 +81,7 @@ fn main() -> ExitCode {
     match ended {
         Ok(Ending::Whole) => ExitCode::SUCCESS,
         Ok(Ending::Lacking) => ExitCode::from(1),
-        #[cfg(target_os = "linux")]
         Ok(Ending::Deadlocked) => ExitCode::from(3),
-        #[cfg(target_os = "linux")]
         Ok(Ending::AsProgram(status)) => status.pass_on(),
         Err(error) => {
             output::say(format_args!("error: {error}"));

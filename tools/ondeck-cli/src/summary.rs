@@ -153,7 +153,7 @@ fn machine(report: &Report) -> String {
     let cpu = if machine.cpu.is_empty() { &machine.architecture } else { &machine.cpu };
     let hypervisor = if machine.virtualized.is_some() { " (virtual)" } else { "" };
     let facts = format!("{cpu}, {} CPUs{hypervisor}, {}", machine.usable_cpus, machine.kernel);
-    // A simulated machine has no C library, and Windows and macOS report none.
+    // A simulated machine has no C library.
     let unnamed = simulated || machine.libc.is_empty();
     let facts = if unnamed { facts } else { format!("{facts}, {}", machine.libc) };
     let took =

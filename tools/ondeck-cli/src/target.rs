@@ -109,15 +109,11 @@ fn stream(name: &Path) -> Option<io::Result<File>> {
     let streams = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
     let is_own = streams.iter().any(|stream| name.starts_with(stream));
     let is_device = fs::metadata(name).is_ok_and(|found| !found.is_file());
-    // The name of a device in every folder of Windows.
-    let is_null =
-        cfg!(windows) && name.file_name().is_some_and(|name| name.eq_ignore_ascii_case("NUL"));
-    if !(is_own || is_device || is_null) {
+    if !(is_own || is_device) {
         return None;
     }
     // If standard output was redirected to the file, a second opening would have a separate
     // position, and each would overwrite the other.
-    #[cfg(unix)]
     for (stream, names) in [
         (libc::STDOUT_FILENO, ["/dev/stdout", "/proc/self/fd/1"]),
         (libc::STDERR_FILENO, ["/dev/stderr", "/proc/self/fd/2"]),
@@ -177,7 +173,6 @@ mod tests {
         assert_eq!(fs::read_to_string(&name).expect("the file"), "new");
     }
 
-    #[cfg(unix)]
     #[test]
     fn an_older_file_keeps_its_mode_and_a_chain_of_links_stays() {
         use std::os::unix::fs::{PermissionsExt, symlink};
@@ -195,7 +190,6 @@ mod tests {
         assert_eq!(place(&first), place(&end));
     }
 
-    #[cfg(unix)]
     #[test]
     fn links_in_a_circle_and_folders_are_refused_and_streams_are_none_of_both() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::sample::Pairs;
-use crate::system::{Here, System};
+use crate::system;
 use crate::workload::Subject;
 
 /// How to start this program as such a child: the program and its first arguments. [`measure`]
@@ -67,7 +67,7 @@ pub fn measure(
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit());
     // A Ctrl-C is meant for this process, which then decides what to do with the child.
-    Here::set_apart(&mut command);
+    system::set_apart(&mut command);
     let mut child = command.spawn()?;
     let answer =
         child.stdout.take().map_or(Ok(None), |output| read_within(output, round + limit, cancel));
@@ -77,7 +77,7 @@ pub fn measure(
             let kernel_id = child.id().cast_signed();
             Some(AloneError::Stuck {
                 limit,
-                state: Here::state_of_thread(Some(child.id()), kernel_id),
+                state: system::state_of_thread(Some(child.id()), kernel_id),
             })
         }
         Ok(Some(_)) | Err(_) => None,

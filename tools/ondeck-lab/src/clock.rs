@@ -2,7 +2,7 @@
 
 use ondeck::platform::{Native, Platform};
 
-use crate::system::{Here, System};
+use crate::system;
 
 /// Converts differences of [`ticks`](Platform::ticks) into nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,7 @@ impl Anchor {
         let mut best = (u64::MAX, Self::default());
         for _ in 0..TRIES {
             let before = Native::ticks();
-            let nanos = Here::raw_nanos();
+            let nanos = system::raw_nanos();
             let after = Native::ticks();
             let width = after.saturating_sub(before);
             if width < best.0 {
@@ -84,7 +84,7 @@ pub fn name() -> &'static str {
     match (Native::ticks_are_hardware(), cfg!(target_arch = "x86_64")) {
         (true, true) => "TSC (invariant)",
         (true, false) => "CNTVCT",
-        (false, _) => Here::CLOCK,
+        (false, _) => "CLOCK_MONOTONIC",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::system::{Here, System};
+use crate::system;
 
 const ONE_CPU: &str = "this process may use only one CPU";
 
@@ -25,15 +25,15 @@ fn range(word: &str) -> Option<RangeInclusive<usize>> {
 
 /// The first usable CPU.
 pub(crate) fn first() -> usize {
-    Here::usable_cpus().first().copied().unwrap_or(0)
+    system::usable_cpus().first().copied().unwrap_or(0)
 }
 
 /// A usable CPU on another core than the first's, or any other where there is none.
 pub(crate) fn second() -> Result<usize, String> {
-    let usable = Here::usable_cpus();
+    let usable = system::usable_cpus();
     let Some((first, others)) = usable.split_first() else { return Err(ONE_CPU.to_owned()) };
-    let core = Here::siblings(*first);
-    let elsewhere = others.iter().find(|other| Here::siblings(**other) != core);
+    let core = system::siblings(*first);
+    let elsewhere = others.iter().find(|other| system::siblings(**other) != core);
     elsewhere.or(others.first()).copied().ok_or_else(|| ONE_CPU.to_owned())
 }
 

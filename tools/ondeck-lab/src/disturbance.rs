@@ -8,13 +8,13 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::system;
 pub use crate::system::Account;
-use crate::system::{Here, System};
 
 impl Account {
     /// The account now; `None` where the kernel does not tell.
     pub fn now() -> Option<Self> {
-        Here::account_of_cpus()
+        system::account_of_cpus()
     }
 
     /// How the CPUs were used since `earlier`.

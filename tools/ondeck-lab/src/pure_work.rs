@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cpus::{first, second};
-use crate::system::{Here, System};
+use crate::system;
 use crate::usage::Usage;
 
 /// The length of a window, and the number of windows with one thread and with two: 48 ms together.
@@ -122,7 +122,7 @@ fn rate(cpus: &[usize]) -> Option<f64> {
             let start = &start;
             let work = move || {
                 // Where no thread can be bound, the scheduler places each.
-                _ = Here::pin(cpu);
+                _ = system::pin(cpu);
                 start.wait();
                 pieces_a_second()
             };
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_ratio_is_found_on_two_cpus_only() {
-        let cpus = Here::usable_cpus().len();
+        let cpus = system::usable_cpus().len();
         let found = PureWork::before(cpus);
         assert_eq!(found.is_some(), cpus > 1, "{found:?}");
         assert!(found.is_none_or(|work| work.before > 0.1), "{found:?}");

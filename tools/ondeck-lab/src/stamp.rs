@@ -14,7 +14,7 @@ use ondeck::platform::{Native, Platform, Threads};
 use crate::any::{AnyMutex, any};
 use crate::clock::{Anchor, opaque};
 use crate::schedstat::Account;
-use crate::system::{Here, System};
+use crate::system;
 use crate::team::{self, TeamError, TeamSetting, Until};
 use crate::work::Work;
 use crate::workload::guarded::Guarded;
@@ -89,7 +89,7 @@ fn record(lock: AnyMutex<Native>, course: &Course) -> Result<Vec<Recorded>, Team
         let mut context = lock.context();
         // Written before the start, so that no page fault falls into the run.
         let mut stamps = vec![Stamps { cpu: u32::MAX, ..Stamps::default() }; pairs as usize];
-        let kernel_id = Here::thread_number();
+        let kernel_id = system::thread_number();
         member.start()?;
         let before = Account::of_this_thread();
         let begin = Anchor::take();

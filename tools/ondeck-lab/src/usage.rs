@@ -3,13 +3,13 @@
 use std::ops::Add;
 use std::time::Duration;
 
+use crate::system;
 pub use crate::system::Usage;
-use crate::system::{Here, System};
 
 impl Usage {
     /// The calling thread's account now.
     pub fn of_this_thread() -> Self {
-        Here::usage()
+        system::usage()
     }
 
     /// The charges since `earlier`.

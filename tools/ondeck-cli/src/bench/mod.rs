@@ -46,11 +46,6 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     if let (Some(selection), None) = (&selection, &request.locks) {
         request.locks = Some(selection.locks(&everything));
     }
-    let lacking_here = choice::leave_out_lacking(&mut request);
-    if let (true, false, [first, ..]) = (request.workloads.is_empty(), parts.costs, &*lacking_here)
-    {
-        return Err(Error::usage(first.message.clone() + "; " + &first.fix));
-    }
     let unmatched = choice::unmatched(&request);
     if !parts.costs && unmatched.len() == request.workloads.len() {
         return Err(Error::usage(unmatched[0].message.clone() + "; " + &unmatched[0].fix));
@@ -63,8 +58,7 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     if request.placements.iter().any(|placement| placement.policy.is_realtime()) {
         report.warnings.extend(warnings::realtime(&report.machine));
     }
-    let mut left_out = lacking_here;
-    left_out.extend(leave_out_refused(&mut request));
+    let mut left_out = leave_out_refused(&mut request);
     left_out.extend(choice::spinners_left_out(&request));
     if options.choice.workloads.is_some() {
         left_out.extend(unmatched);

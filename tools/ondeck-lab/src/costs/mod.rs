@@ -14,7 +14,7 @@ use ondeck::platform::{Fences, Native, Ordering, Platform, Timestamp};
 use crate::clock::{TickScale, opaque};
 use crate::results::Cost;
 use crate::summary::Spread;
-use crate::system::{Here, System};
+use crate::system;
 
 /// One operation: a function that times it once and returns nanoseconds per operation.
 struct Operation {
@@ -120,7 +120,7 @@ fn operations() -> Vec<Operation> {
     add("clocks", "ticks", alone(|| _ = black_box(Native::ticks())));
     add("clocks", "clock_gettime, monotonic", alone(|| _ = black_box(Native::now())));
 
-    add("futex", "bare system call", bare_system_call());
+    add("futex", "bare system call", alone(system::system_call));
     let wake = |word: &Word| Native::futex_wake(word, 1);
     add("futex", "wake without a waiter", on_word(move |word| _ = black_box(wake(word))));
     let differs = |word: &Word| Native::futex_wait(word, 1, None);
@@ -132,15 +132,6 @@ fn operations() -> Vec<Operation> {
 
     add("cache", "line to another CPU and back", Box::new(two_threads::line_round_trip));
     list
-}
-
-fn bare_system_call() -> Box<dyn FnMut() -> Timing> {
-    if Here::HAS_SYSTEM_CALL {
-        alone(Here::system_call)
-    } else {
-        let why = "has no system call that is known to do next to nothing";
-        Box::new(move || Err(format!("{} {why}", Here::NAME)))
-    }
 }
 
 type Word = <Native as Platform>::AtomicU32;
@@ -180,7 +171,7 @@ fn heavy_fence_supported() -> Result<(), String> {
     if Native::fences_are_asymmetric() {
         Ok(())
     } else {
-        Err(format!("{}: light and heavy fences are both full", Here::NO_HEAVY_FENCE))
+        Err("membarrier(2) is missing or refused: light and heavy fences are both full".to_owned())
     }
 }
 

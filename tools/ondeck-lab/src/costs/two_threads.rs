@@ -10,12 +10,12 @@ use ondeck::platform::{Native, Platform};
 use super::{Timing, per_operation};
 use crate::clock::TickScale;
 use crate::cpus::{first, second};
-use crate::system::{Here, System};
+use crate::system;
 
 type Word = <Native as Platform>::AtomicU32;
 
 fn bind(cpu: usize) -> Result<(), String> {
-    Here::pin(cpu)
+    system::pin(cpu)
 }
 
 fn spawn<'scope, T: Send + 'scope>(

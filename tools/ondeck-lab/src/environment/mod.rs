@@ -10,8 +10,8 @@ pub use scheduling::Policy;
 
 use pinning::join;
 
-use crate::system::{Here, Limit, System, Thread};
-pub use crate::system::{Quota, Refusal};
+use crate::system::{self, Limit, Thread};
+pub use crate::system::{self, Quota, Refusal};
 
 /// CPUs, policy, time slice and quota together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,20 +36,10 @@ impl Placement {
     /// default.
     #[must_use = "what was refused must be reported"]
     pub fn granted(self) -> (Self, Vec<Refusal>) {
-        let usable = Here::usable_cpus();
+        let usable = system::usable_cpus();
         let (known, strange): (Vec<_>, Vec<_>) =
             self.pinning.cpus().into_iter().partition(|cpu| usable.contains(cpu));
         let mut refusals = Vec::new();
-        let (known, strange) = match Here::NO_PINNING {
-            Some(why) if self.pinning != Pinning::None => {
-                refusals.push(Refusal {
-                    reason: format!("pinning {} refused: {why}", self.pinning),
-                    fix: "leave --pin out, or measure on Linux".to_owned(),
-                });
-                (Vec::new(), Vec::new())
-            }
-            _ => (known, strange),
-        };
         if !strange.is_empty() {
             refusals.push(no_cpu(
                 &strange,
@@ -62,7 +52,7 @@ impl Placement {
         }
 
         let probing = std::thread::Builder::new().spawn(move || {
-            let refused = |cpu: &usize| Some((*cpu, Here::pin(*cpu).err()?));
+            let refused = |cpu: &usize| Some((*cpu, system::pin(*cpu).err()?));
             let cpus: Vec<_> = known.iter().filter_map(refused).collect();
             (known, cpus, wanted.probe())
         });
@@ -125,7 +115,7 @@ impl Placement {
         let cpus = self.pinning.cpus();
         let pinned = cpus
             .get(index % cpus.len().max(1))
-            .map_or(Ok(()), |&cpu| Here::pin(cpu).map_err(|error| no_cpu(&[cpu], &error)));
+            .map_or(Ok(()), |&cpu| system::pin(cpu).map_err(|error| no_cpu(&[cpu], &error)));
         if self.policy != Policy::Other {
             self.policy.apply(0)?;
         }
@@ -140,8 +130,8 @@ impl Placement {
     /// # Errors
     ///
     /// The [`Refusal`] if the machine does not allow it.
-    pub(crate) fn limit(&self) -> Result<Option<Box<dyn Limit>>, Refusal> {
-        self.quota.map(Here::limited).transpose()
+    pub(crate) fn limit(&self) -> Result<Option<Limit>, Refusal> {
+        self.quota.map(system::limited).transpose()
     }
 
     /// Tries the quota on the calling thread.
@@ -166,7 +156,8 @@ impl Placement {
     /// Under a realtime policy, raises the calling thread above the team that it will have to stop,
     /// until the guard is dropped; otherwise does nothing.
     pub(crate) fn raise_coordinator(&self) -> Option<Raised> {
-        let former = if self.policy.is_realtime() { Here::scheduling()? } else { return None };
+        let former =
+            if self.policy.is_realtime() { system::Scheduling::of_caller()? } else { return None };
         // The run goes on even after a refusal: the kernel's reserve for other threads lets the
         // coordinator run, late.
         self.policy.apply(COORDINATOR).is_ok().then_some(Raised(former))
@@ -175,7 +166,7 @@ impl Placement {
 
 /// The time slice of the calling thread, where the kernel reports it.
 pub fn slice() -> Option<Duration> {
-    Here::slice()
+    system::slice()
 }
 
 /// Why threads may not run under a realtime policy here; `None` if they may.
@@ -186,16 +177,16 @@ pub fn realtime_refused() -> Option<Refusal> {
 
 /// Removes what limits threads to a quota: for the end of the process while a team runs.
 pub fn remove_limits() {
-    Here::remove_limits();
+    system::remove_limits();
 }
 
 /// Puts the coordinator back to where it was.
-pub(crate) struct Raised(<Here as System>::Scheduling);
+pub(crate) struct Raised(system::Scheduling);
 
 impl Drop for Raised {
     fn drop(&mut self) {
         // A thread may always lower its priority.
-        Here::restore(self.0);
+        _ = self.0.apply();
     }
 }
 
@@ -212,8 +203,8 @@ fn try_slice(policy: Policy, slice: Duration) -> Result<(), Refusal> {
         ));
     }
     let newer = "run Linux 6.12 or newer, and let the container call sched_setattr";
-    Here::set_slice(slice).map_err(|error| refusal(&error.to_string(), newer))?;
-    match Here::slice() {
+    system::set_slice(slice).map_err(|error| refusal(&error.to_string(), newer))?;
+    match system::slice() {
         Some(given) if given == slice => Ok(()),
         Some(given) => Err(refusal(&format!("the kernel made it {given:?}"), "use 0.1ms to 100ms")),
         None => Err(refusal("this kernel has none for such threads", newer)),
@@ -223,7 +214,7 @@ fn try_slice(policy: Policy, slice: Duration) -> Result<(), Refusal> {
 fn no_cpu(cpus: &[usize], why: &str) -> Refusal {
     Refusal {
         reason: format!("pinning to CPU {} refused: {why}", join(cpus)),
-        fix: format!("name CPUs that {} lists", Here::LIST_CPUS),
+        fix: "name CPUs that `taskset -p $$` lists".to_owned(),
     }
 }
 
@@ -233,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_cpu_that_does_not_exist_is_refused_and_the_others_are_kept() {
-        let first = Here::usable_cpus()[0];
+        let first = system::usable_cpus()[0];
         let wanted =
             Placement { pinning: Pinning::List(vec![first, 8_000]), ..Placement::default() };
         let (granted, refusals) = wanted.granted();
@@ -272,14 +263,14 @@ mod tests {
     fn the_coordinator_goes_back_to_the_policy_it_had() {
         std::thread::spawn(|| {
             Policy::Batch.apply(0).expect("always allowed");
-            let before = Here::scheduling().expect("the kernel tells");
+            let before = system::Scheduling::of_caller().expect("the kernel tells");
             let placement = Placement { policy: Policy::Fifo, ..Placement::default() };
             let raised = placement.raise_coordinator();
             if raised.is_some() {
-                assert_ne!(Here::scheduling(), Some(before));
+                assert_ne!(system::Scheduling::of_caller(), Some(before));
             }
             drop(raised);
-            assert_eq!(Here::scheduling(), Some(before));
+            assert_eq!(system::Scheduling::of_caller(), Some(before));
         })
         .join()
         .expect("no panic");

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::cpus;
-use crate::system::{Here, System};
+use crate::system;
 
 /// Which CPUs threads are bound to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,8 +25,8 @@ impl Pinning {
     pub(super) fn cpus(&self) -> Vec<usize> {
         match self {
             Self::None => Vec::new(),
-            Self::Each => Here::usable_cpus(),
-            Self::One => Here::usable_cpus().last().copied().into_iter().collect(),
+            Self::Each => system::usable_cpus(),
+            Self::One => system::usable_cpus().last().copied().into_iter().collect(),
             Self::List(cpus) => cpus.clone(),
         }
     }

@@ -1,7 +1,7 @@
 //! Words for how the kernel shares CPUs among threads.
 
 pub use crate::system::Policy;
-use crate::system::{Here, Refusal, System, Thread};
+use crate::system::{self, Refusal, Thread};
 
 const CALLER: Thread = 0;
 
@@ -13,7 +13,7 @@ impl Policy {
 
     /// Puts a thread under this policy, `above` steps over its lowest priority.
     pub(crate) fn apply_to(self, thread: Thread, above: u8) -> Result<(), Refusal> {
-        Here::set_policy(self, thread, above)
+        system::set_policy(self, thread, above)
     }
 
     /// The same for the calling thread.

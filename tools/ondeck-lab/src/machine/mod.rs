@@ -13,16 +13,11 @@ use std::time::Duration;
 use ondeck::platform::Native;
 
 use crate::any::AnyMutex;
-use crate::results;
 use crate::team::Teams;
 use crate::work::Work;
 
 pub use build::build;
-
-/// Describes the machine that this process runs on.
-pub fn describe() -> results::Machine {
-    describe::describe()
-}
+pub use describe::describe;
 
 /// A machine that workloads can be measured on.
 ///

@@ -6,7 +6,7 @@ use ondeck::platform::Native;
 
 use super::Machine;
 use crate::any::AnyMutex;
-use crate::system::{Here, System};
+use crate::system;
 use crate::team::{self, Body, Outcome, TeamError, TeamSetting, Teams, Until};
 use crate::usage::Usage;
 use crate::work::Work;
@@ -25,12 +25,12 @@ impl Teams for Native {
     }
 
     fn thread_number() -> i32 {
-        Here::thread_number()
+        system::thread_number()
     }
 
     /// Whether a thread of this process sleeps in the kernel without a timeout that it chose.
     fn is_parked(thread: i32) -> bool {
-        thread != 0 && Here::is_parked(thread)
+        thread != 0 && system::is_parked(thread)
     }
 }
 

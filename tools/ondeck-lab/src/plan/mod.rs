@@ -14,7 +14,7 @@ use crate::alone::Helper;
 use crate::environment::{Placement, Quota};
 use crate::workload::face::{Group, Needs};
 use crate::workload::{
-    Asked, EmptyLock, Notify, Own, Schedule, Situation, Subject, WorkloadInfo, measured_here,
+    Asked, EmptyLock, Notify, Own, Schedule, Situation, Subject, WORKLOADS, WorkloadInfo,
     waiters_sleep,
 };
 
@@ -73,7 +73,7 @@ impl Request {
             cpus: Native::cpus(),
             simulated: false,
             locks: None,
-            workloads: measured_here().copied().collect(),
+            workloads: WORKLOADS.to_vec(),
             threads: None,
             round: None,
             rounds: None,

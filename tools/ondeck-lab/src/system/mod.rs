@@ -1,39 +1,31 @@
-//! The laboratory's requests to the operating system, apart from those of locks: where threads run
-//! and what they are charged. It depends on no other module; `machine/describe` describes the
-//! machine.
+//! The laboratory's requests to Linux, apart from those of locks: where threads run and what they are
+//! charged. It depends on no other module; `machine/describe.rs` describes the machine.
 //!
-//! [`System`] is implemented once, for [`Here`], by the module that is selected below. A fact that
-//! a system does not report is absent in reports, and a request that it cannot fulfil is refused
-//! with the reason: neither ever becomes a zero. `docs/systems.md` has the table.
+//! A fact that the kernel does not report is absent in reports, and a request that it cannot fulfil
+//! is refused with the reason: neither ever becomes a zero.
 
+mod freeze;
+mod groups;
 mod quota;
-#[cfg(unix)]
-mod unix;
+mod scheduling;
 
-// All systems are named here, in `machine/describe`, and nowhere else.
-cfg_select! {
-    target_os = "linux" => {
-        mod linux;
-    }
-    windows => {
-        mod windows;
-    }
-    target_vendor = "apple" => {
-        mod apple;
-    }
-    _ => {
-        compile_error!("the laboratory runs on Linux, Windows and macOS: it asks the system for accounts of threads");
-    }
-}
-
-use std::io;
+use std::fs;
+use std::os::unix::process::CommandExt;
 use std::process::Command;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::signal::Signal;
+use nix::sys::time::TimeValLike;
+use nix::time::{ClockId, clock_gettime};
+use nix::unistd::{SysconfVar, sysconf};
+use ondeck::platform::Native;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use freeze::freeze;
+pub(crate) use groups::{Limit, limited, remove_all as remove_limits};
 pub use quota::Quota;
+pub(crate) use scheduling::{Scheduling, set_policy, set_slice, slice};
 
 /// Something that the machine refuses, and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -86,139 +78,172 @@ pub struct Account {
     pub(crate) own: f64,
 }
 
-/// The system that this program runs on.
-pub(crate) struct Here;
-
-/// A group of threads whose CPU time is limited. It is removed when it is dropped.
-pub(crate) trait Limit: Send + Sync {
-    /// Moves a thread into the group.
-    fn admit(&self, thread: Thread) -> io::Result<()>;
+/// The CPUs that this process may use, ascending.
+pub(crate) fn usable_cpus() -> Vec<usize> {
+    Native::affinity()
 }
 
-/// The differences between systems. An item with a default is optional: the default says that it is
-/// absent.
-pub(crate) trait System {
-    /// Its name in sentences.
-    const NAME: &'static str;
+/// Binds the calling thread to a CPU.
+pub(crate) fn pin(cpu: usize) -> Result<(), String> {
+    Native::set_affinity(&[cpu]).map_err(|error| error.to_string())
+}
 
-    /// The clock of deadlines, from which ticks come where the CPU's counter is unusable.
-    const CLOCK: &'static str;
+/// The CPUs that share a core with this one, as the kernel lists them.
+pub(crate) fn siblings(cpu: usize) -> Option<String> {
+    fs::read_to_string(format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"))
+        .ok()
+}
 
-    /// Why a realtime thread cannot keep other threads off a CPU here; `None` where it can.
-    const NO_REALTIME: Option<&'static str>;
-
-    /// Why one thread cannot see whether another sleeps; `None` where it can.
-    const NO_SIGHT_OF_THREADS: Option<&'static str>;
-
-    /// The CPUs that this process may use, ascending.
-    fn usable_cpus() -> Vec<usize>;
-
-    /// Why no thread can be bound to a CPU; `None` where it can.
-    const NO_PINNING: Option<&'static str> = None;
-
-    /// How a user lists the CPUs that threads can be bound to.
-    const LIST_CPUS: &'static str;
-
-    /// Binds the calling thread to a CPU.
-    fn pin(cpu: usize) -> Result<(), String>;
-
-    /// The CPUs that share a core with this one, as the system lists them.
-    fn siblings(_cpu: usize) -> Option<String> {
-        None
-    }
-
-    /// Whether the files of `/sys` list which CPUs share a core or a cache.
-    const TELLS_LAYOUT: bool = false;
-
-    /// The scheduling of a thread before it was raised.
-    type Scheduling: Copy;
-
-    /// The current scheduling of the calling thread.
-    fn scheduling() -> Option<Self::Scheduling> {
-        None
-    }
-
-    /// Restores the scheduling of the calling thread.
-    fn restore(_scheduling: Self::Scheduling) {}
-
-    /// Puts a thread under a policy, `above` steps over its lowest priority.
-    fn set_policy(policy: Policy, _thread: Thread, _above: u8) -> Result<(), Refusal> {
-        Err(absent::<Self>(&format!("policy {policy}"), "scheduling policies", "--policy"))
-    }
-
-    /// The slice of the calling thread, where the kernel reports it.
-    fn slice() -> Option<Duration> {
-        None
-    }
-
-    /// Gives the calling thread that slice.
-    fn set_slice(_slice: Duration) -> io::Result<()> {
-        Err(io::Error::other(format!("{} has no time slices that can be set", Self::NAME)))
-    }
-
-    /// Makes a group of threads with that quota.
-    fn limited(_quota: Quota) -> Result<Box<dyn Limit>, Refusal> {
-        Err(absent::<Self>("quota", "quotas of CPU time", "--quota"))
-    }
-
-    /// Removes all such groups.
-    fn remove_limits() {}
-
-    /// What the calling thread has been charged.
-    fn usage() -> Usage;
-
-    /// The account of all CPUs, and this process's part of it.
-    fn account_of_cpus() -> Option<Account> {
-        None
-    }
-
-    /// Nanoseconds of a monotonic clock that no program sets.
-    fn raw_nanos() -> u64;
-
-    /// A number of the calling thread, not 0, that identifies it.
-    fn thread_number() -> i32;
-
-    /// Whether a thread of this process sleeps in the kernel without a timeout that it chose. False
-    /// where the system does not report it.
-    fn is_parked(_thread: i32) -> bool {
-        false
-    }
-
-    /// Keeps a thread from using a CPU until the process ends. Its stack stays valid.
-    fn freeze<T>(handle: &JoinHandle<T>);
-
-    /// Describes where a thread is. The thread belongs to the given process, or to this one.
-    fn state_of_thread(_process: Option<u32>, thread: i32) -> String {
-        format!("thread {thread}, of which {} does not tell what it does", Self::NAME)
-    }
-
-    /// Keeps the Ctrl-C of this process from a child and, where the system can, makes the child end
-    /// with this process.
-    fn set_apart(command: &mut Command);
-
-    /// Whether there is a system call that does next to nothing.
-    const HAS_SYSTEM_CALL: bool = false;
-
-    /// Makes that system call.
-    fn system_call() {}
-
-    /// Why there is no heavy fence, where there is none.
-    const NO_HEAVY_FENCE: &'static str;
-
-    /// Requests large pages before the memory is touched. Where the system has none, or refuses,
-    /// only times change.
-    fn advise_large_pages(_start: *mut u8, _bytes: usize) {}
-
-    /// How late a timed wait may be, where the kernel reports it.
-    fn timer_slack() -> Option<Duration> {
-        None
+/// What the calling thread has been charged.
+pub(crate) fn usage() -> Usage {
+    // The clock counts nanoseconds, whereas rusage may only have ticks.
+    let cpu = clock(ClockId::CLOCK_THREAD_CPUTIME_ID);
+    let (voluntary, involuntary) = getrusage(UsageWho::RUSAGE_THREAD).map_or((0, 0), |usage| {
+        (usage.voluntary_context_switches() as u64, usage.involuntary_context_switches() as u64)
+    });
+    let elapsed = clock(ClockId::CLOCK_MONOTONIC);
+    Usage {
+        elapsed,
+        cpu: Some(cpu),
+        queued: queued(),
+        voluntary: Some(voluntary),
+        involuntary: Some(involuntary),
     }
 }
 
-/// The refusal of a request that a system does not support.
-fn absent<S: System + ?Sized>(wanted: &str, lacking: &str, option: &str) -> Refusal {
-    Refusal {
-        reason: format!("{wanted} refused: {} has no {lacking} that ondeck knows", S::NAME),
-        fix: format!("leave {option} out, or measure on Linux"),
+/// The account of all CPUs, and this process's part of it. The kernel counts time in ticks of 10 ms,
+/// so less than half a second says little.
+pub(crate) fn account_of_cpus() -> Option<Account> {
+    let per_second = sysconf(SysconfVar::CLK_TCK).ok()?? as f64;
+    let own = [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN]
+        .into_iter()
+        .filter_map(|who| getrusage(who).ok())
+        .map(|usage| usage.user_time() + usage.system_time())
+        .map(|time| time.num_microseconds() as f64 / 1e6)
+        .sum();
+    let (busy, idle, host) = of_all_cpus(&fs::read_to_string("/proc/stat").ok()?)?;
+    let [busy, idle, host] = [busy, idle, host].map(|ticks| ticks as f64 / per_second);
+    Some(Account { busy, idle, host, own })
+}
+
+/// Nanoseconds of a monotonic clock that no program sets.
+pub(crate) fn raw_nanos() -> u64 {
+    let time = clock(ClockId::CLOCK_MONOTONIC_RAW);
+    time.as_secs() * 1_000_000_000 + u64::from(time.subsec_nanos())
+}
+
+/// Reads a clock; zero if the kernel does not have it.
+fn clock(clock: ClockId) -> Duration {
+    clock_gettime(clock).map(Duration::from).unwrap_or_default()
+}
+
+/// A number of the calling thread, not 0, that identifies it.
+pub(crate) fn thread_number() -> i32 {
+    nix::unistd::gettid().as_raw()
+}
+
+/// Whether a thread of this process sleeps in the kernel without a timeout that it chose.
+pub(crate) fn is_parked(thread: i32) -> bool {
+    let read = |file: &str| {
+        fs::read_to_string(format!("/proc/self/task/{thread}/{file}")).unwrap_or_default()
+    };
+    let stat = read("stat");
+    let asleep =
+        stat.rsplit_once(')').is_some_and(|(_, state)| state.trim_start().starts_with('S'));
+    if !asleep {
+        return false;
+    }
+    // If the kernel does not report the system call, any sleep counts.
+    let call = read("syscall");
+    let call = call.split_whitespace().next().and_then(|word| word.parse::<libc::c_long>().ok());
+    !matches!(call, Some(libc::SYS_nanosleep | libc::SYS_clock_nanosleep))
+}
+
+/// Describes where a thread of the given process, or of this one, is: its name, its state, and the
+/// kernel function in which it waits.
+pub(crate) fn state_of_thread(process: Option<u32>, thread: i32) -> String {
+    let process = process.map_or("self".to_owned(), |process| process.to_string());
+    let read = |file: &str| {
+        fs::read_to_string(format!("/proc/{process}/task/{thread}/{file}")).unwrap_or_default()
+    };
+    let stat = read("stat");
+    // "tid (name) state ...": the name may hold anything, so the last parenthesis ends it.
+    let (name, state) = match (stat.find('('), stat.rfind(')')) {
+        (Some(open), Some(close)) => (
+            stat[open + 1..close].to_owned(),
+            stat[close + 1..].trim_start().chars().next().unwrap_or('?'),
+        ),
+        _ => ("thread".to_owned(), '?'),
+    };
+    let state = match state {
+        'R' => "running",
+        'S' => "sleeping",
+        'D' => "in uninterruptible sleep",
+        'T' | 't' => "stopped",
+        'Z' | 'X' => "dead",
+        _ => "in an unknown state",
+    };
+    let channel = read("wchan");
+    match channel.trim() {
+        "" | "0" => format!("{name} ({thread}) {state}"),
+        channel => format!("{name} ({thread}) {state} in {channel}"),
+    }
+}
+
+/// Keeps the Ctrl-C of this process from a child, and makes the child end with this process.
+pub(crate) fn set_apart(command: &mut Command) {
+    command.process_group(0);
+    // SAFETY: between fork and exec the closure makes one system call and nothing else.
+    unsafe {
+        // After this process has ended, nothing else would end a child with a stuck lock.
+        command.pre_exec(|| nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(Into::into));
+    }
+}
+
+/// Makes a system call that does next to nothing.
+pub(crate) fn system_call() {
+    _ = std::hint::black_box(nix::unistd::getppid());
+}
+
+/// Requests large pages before the memory is touched. If the kernel refuses, only times change.
+pub(crate) fn advise_large_pages(start: *mut u8, bytes: usize) {
+    // SAFETY: the advice changes no content, whatever the range.
+    unsafe { libc::madvise(start.cast(), bytes, libc::MADV_HUGEPAGE) };
+}
+
+/// How late a timed wait may be, where the kernel reports it.
+pub(crate) fn timer_slack() -> Option<Duration> {
+    let text = fs::read_to_string("/proc/self/timerslack_ns").ok()?;
+    Some(Duration::from_nanos(text.trim().parse().ok()?))
+}
+
+/// How long the calling thread has waited in run queues: the second number of its `schedstat`.
+fn queued() -> Option<Duration> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
+}
+
+/// Ticks of all CPUs together: busy, idle, and taken by the host; from `/proc/stat`.
+fn of_all_cpus(stat: &str) -> Option<(u64, u64, u64)> {
+    let line = stat.lines().next()?.strip_prefix("cpu ")?;
+    let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
+    // What guests of this machine use is in user and nice already.
+    let [user, nice, system, idle, iowait, irq, softirq, steal, ..] = ticks[..] else {
+        return None;
+    };
+    Some((user + nice + system + irq + softirq, idle + iowait, steal))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_is_of_all_cpus() {
+        let stat = "cpu  100 20 3 4000 500 6 7 80 9 1\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
+        assert_eq!(of_all_cpus(stat), Some((136, 4500, 80)));
+        // Before Linux 2.6.11 there was no steal.
+        assert_eq!(of_all_cpus("cpu  1 2 3 4 5 6 7\n"), None);
+        assert_eq!(of_all_cpus(""), None);
     }
 }

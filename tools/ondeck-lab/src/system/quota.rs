@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::{Here, System};
+use super::usable_cpus;
 
 /// A number of CPUs: the threads may use that many times the time that passes, and then stand still
 /// until the next [period](Self::PERIOD) begins.
@@ -25,7 +25,6 @@ impl Quota {
     const LEAST: u32 = 10;
 
     /// The CPU time of all threads together in a period, in microseconds.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has quotas"))]
     pub(crate) fn micros_in_a_period(self) -> u32 {
         self.thousandths * (Self::PERIOD.as_micros() / 1_000) as u32
     }
@@ -41,7 +40,7 @@ impl FromStr for Quota {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Self, String> {
-        let most = Here::usable_cpus().len();
+        let most = usable_cpus().len();
         let range = format!("use 0.01 to {most} CPUs, which this process has, or `none`");
         let cpus: f64 = word.trim().parse().map_err(|_| format!("not a number; {range}"))?;
         let thousandths = (cpus * 1e3).round();
@@ -65,7 +64,7 @@ mod tests {
 
     #[test]
     fn what_no_kernel_grants_is_refused() {
-        let more = (Here::usable_cpus().len() + 1).to_string();
+        let more = (usable_cpus().len() + 1).to_string();
         for word in ["0", "0.001", "-1", "NaN", "inf", "one", "", &more] {
             let error = word.parse::<Quota>().expect_err(word);
             assert!(error.contains("use 0.01 to"), "{word}: {error}");

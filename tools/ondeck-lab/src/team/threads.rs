@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use ondeck::platform::Native;
 
 use super::{Body, Outcome, Shared, TeamError, TeamSetting, Until, watch};
-use crate::system::{Here, Limit, System};
+use crate::system::{self, Limit};
 
 /// More threads than this are a crowd. Its threads have small stacks: stacks of the usual size
 /// would be gigabytes of address space, which some systems refuse.
@@ -61,9 +61,9 @@ pub(crate) fn run<T: Send + 'static>(
     let mut outside = None;
     // What threads do before the start is not limited.
     let may_open = || {
-        let admit = |limit: &dyn Limit, index| limit.admit(shared.number(index));
+        let admit = |limit: &Limit, index| limit.admit(shared.number(index));
         let mut waiting = (0..setting.threads).filter(|&index| !shared.has_ended(index));
-        outside = limit.as_deref().and_then(|limit| waiting.find_map(|i| admit(limit, i).err()));
+        outside = limit.as_ref().and_then(|limit| waiting.find_map(|i| admit(limit, i).err()));
         outside.is_none()
     };
     let mut outcome = match watch::watch(setting, until, &shared, may_open) {
@@ -76,11 +76,11 @@ pub(crate) fn run<T: Send + 'static>(
             let progress = shared.progress();
             let states = remaining()
                 .map(|(index, _)| {
-                    let state = Here::state_of_thread(None, shared.number(index));
+                    let state = system::state_of_thread(None, shared.number(index));
                     format!("{state}, after {} pairs", progress[index])
                 })
                 .collect();
-            remaining().for_each(|(_, handle)| Here::freeze(handle));
+            remaining().for_each(|(_, handle)| system::freeze(handle));
             return Err(TeamError::Stuck { threads: setting.threads, limit, states });
         }
     };
@@ -158,7 +158,6 @@ mod tests {
 
     /// Where the system permits it, as to root.
     #[test]
-    #[cfg(target_os = "linux")]
     fn a_team_under_a_quota_works_in_a_group_of_its_own() {
         let quota = Some("1".parse().expect("there is a CPU"));
         let (placement, _) = Placement { quota, ..Placement::default() }.granted();

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use crate::sample::Quantity;
-use crate::system::{Here, System};
 
 /// The quantity that ranks a workload's locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,23 +34,12 @@ pub enum Group {
 /// A workload's requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Nothing that any system or lock lacks.
+    /// Nothing that any lock or user lacks.
     Nothing,
     /// Realtime threads.
     Realtime,
-    /// Waiters that sleep, if it has more than one thread; and a way to see that they do.
+    /// Waiters that sleep, if it has more than one thread.
     SleepingWaiters,
-}
-
-impl Needs {
-    /// Why this system does not have it; `None` if it does.
-    pub fn lacking_here(self) -> Option<&'static str> {
-        match self {
-            Self::Nothing => None,
-            Self::Realtime => Here::NO_REALTIME,
-            Self::SleepingWaiters => Here::NO_SIGHT_OF_THREADS,
-        }
-    }
 }
 
 /// The format of a value in a table of the terminal.

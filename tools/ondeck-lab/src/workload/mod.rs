@@ -141,11 +141,6 @@ pub fn named(name: &str) -> Option<&'static WorkloadInfo> {
     WORKLOADS.iter().find(|workload| workload.name == name)
 }
 
-/// The workloads that this system can measure, in the order of a suite.
-pub fn measured_here() -> impl Iterator<Item = &'static WorkloadInfo> {
-    WORKLOADS.iter().filter(|workload| workload.needs.lacking_here().is_none())
-}
-
 /// The known quantity of that name.
 pub fn quantity(name: &str) -> Option<Quantity> {
     sample::QUANTITIES.iter().copied().find(|quantity| quantity.name == name)

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::cpus;
-use crate::system::{Here, System};
+use crate::system;
 
 /// The kind of a core, where a machine has two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Layout {
     /// Reads the layout from `/sys`. Where a file is missing, CPUs do not differ in what it
     /// describes.
     pub fn here() -> Self {
-        Self::read(Path::new("/sys/devices"), &Here::usable_cpus())
+        Self::read(Path::new("/sys/devices"), &system::usable_cpus())
     }
 
     fn read(devices: &Path, cpus: &[usize]) -> Self {

@@ -3,7 +3,7 @@
 use super::super::{Timing, two_threads};
 use crate::clock::TickScale;
 use crate::cpus;
-use crate::system::{Here, System};
+use crate::system;
 use ondeck::platform::{Native, Platform};
 
 /// A cache line, and the next one of the chain.
@@ -59,7 +59,7 @@ fn advise_large_pages(lines: &mut Vec<Line>) {
     let (address, bytes) = (spare.as_mut_ptr().addr(), size_of_val(spare));
     let (start, end) = (address.next_multiple_of(PAGE), (address + bytes) / PAGE * PAGE);
     let start = spare.as_mut_ptr().with_addr(start).cast();
-    Here::advise_large_pages(start, end.saturating_sub(start.addr()));
+    system::advise_large_pages(start, end.saturating_sub(start.addr()));
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub use wake::Wakes;
 use super::{per_operation, two_threads};
 use crate::environment;
 use crate::summary::Spread;
-use crate::system::{Here, System};
+use crate::system;
 use crate::work::Work;
 
 /// Nanoseconds, or why there are none.
@@ -88,12 +88,6 @@ pub struct Kernel {
     pub slice: Option<Duration>,
     /// How late a timed wait may be, where the kernel reports it.
     pub timer_slack: Option<Duration>,
-}
-
-/// Why no description can be measured on this system; `None` if one can.
-pub fn refused() -> Option<String> {
-    let why = || format!("{} does not tell which CPUs share a core and which a cache", Here::NAME);
-    (!Here::TELLS_LAYOUT).then(why)
 }
 
 /// Nanoseconds in which a line moves from one core to the next at the moment, one way.
@@ -218,7 +212,7 @@ fn kernel(cancelled: impl Fn() -> bool, ready: impl Fn() -> Result<(), String>) 
         yield_alone: of(super::YIELD_ALONE),
         clock: of("clock_gettime, monotonic"),
         slice: environment::slice(),
-        timer_slack: Here::timer_slack(),
+        timer_slack: system::timer_slack(),
     }
 }
 

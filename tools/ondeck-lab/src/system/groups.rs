@@ -24,7 +24,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crate::system::{Limit, Quota, Refusal, Thread};
+use super::{Quota, Refusal, Thread};
 
 /// The beginning of the names of all groups. The number of the process follows, then that of the
 /// group.
@@ -67,30 +67,33 @@ struct Group {
 static GROUPS: Mutex<Vec<Group>> = Mutex::new(Vec::new());
 
 /// Creates a group with that quota, which exists until the limit is dropped.
-pub(super) fn limited(quota: Quota) -> Result<Box<dyn Limit>, Refusal> {
+pub(crate) fn limited(quota: Quota) -> Result<Limit, Refusal> {
     let read = |file: &str| fs::read_to_string(format!("/proc/self/{file}")).unwrap_or_default();
     let parent = Parent::of(&read("cgroup"), &read("mountinfo")).ok_or_else(|| {
         refusal(quota, "no control group of this process can limit CPU time", DELEGATE)
     })?;
     parent.sweep();
-    Ok(Box::new(Limited(Group::create(parent, quota)?)))
+    Ok(Limit(Group::create(parent, quota)?))
 }
 
 /// Removes all groups, for the end of the process; their threads go on without a limit.
-pub(super) fn remove_all() {
+pub(crate) fn remove_all() {
     let groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner).clone();
     groups.iter().for_each(Group::remove);
 }
 
-struct Limited(Group);
+/// A group of threads whose CPU time is limited. It is removed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Limit(Group);
 
-impl Limit for Limited {
-    fn admit(&self, thread: Thread) -> io::Result<()> {
+impl Limit {
+    /// Moves a thread into the group; 0 is the caller.
+    pub(crate) fn admit(&self, thread: Thread) -> io::Result<()> {
         self.0.take(thread)
     }
 }
 
-impl Drop for Limited {
+impl Drop for Limit {
     fn drop(&mut self) {
         self.0.remove();
     }
@@ -350,7 +353,7 @@ mod tests {
         let (send, receive) = std::sync::mpsc::channel::<()>();
         let (entered, has_entered) = std::sync::mpsc::channel();
         thread::scope(|scope| {
-            let limit = &*limit;
+            let limit = &limit;
             scope.spawn(move || {
                 entered.send(limit.admit(0).is_ok()).expect("it is awaited");
                 receive.recv().expect_err("the end");

@@ -1,13 +1,11 @@
-//! Functions that the Unix systems share.
+//! Stops a thread for good.
 
 use std::os::unix::thread::JoinHandleExt;
 use std::sync::Once;
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use nix::sys::pthread::pthread_kill;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
-use nix::time::{ClockId, clock_gettime};
 
 /// A signal that nothing else in this process uses.
 const FREEZE: Signal = Signal::SIGUSR2;
@@ -19,11 +17,11 @@ extern "C" fn sleep_for_ever(_signal: libc::c_int) {
     }
 }
 
-/// Makes the thread sleep until the process ends.
+/// Makes the thread sleep until the process ends: it uses no CPU.
 ///
 /// A single thread cannot be killed. It can receive a signal whose handler never returns: then it
 /// sleeps, and its stack, with whatever the lock keeps on it, stays valid.
-pub(super) fn freeze<T>(handle: &JoinHandle<T>) {
+pub(crate) fn freeze<T>(handle: &JoinHandle<T>) {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         let action =
@@ -34,9 +32,4 @@ pub(super) fn freeze<T>(handle: &JoinHandle<T>) {
     });
     // A thread that has just ended cannot receive the signal, and does not need it.
     let _ = pthread_kill(handle.as_pthread_t(), FREEZE);
-}
-
-/// Reads a clock; zero if the system does not have it.
-pub(super) fn clock(clock: ClockId) -> Duration {
-    clock_gettime(clock).map(Duration::from).unwrap_or_default()
 }

@@ -14,10 +14,10 @@ use ondeck::platform::Native;
 use crate::clock;
 use crate::cpus;
 use crate::results::Machine;
-use crate::system::{Here, System};
+use crate::system;
 
 /// Describes the machine that this process runs on.
-pub(in crate::machine) fn describe() -> Machine {
+pub fn describe() -> Machine {
     let cpu_info = read("/proc/cpuinfo");
     let name = nix::sys::utsname::uname().ok();
     let word = |part: Option<&std::ffi::OsStr>| {
@@ -49,7 +49,7 @@ pub(in crate::machine) fn describe() -> Machine {
         idle_states: idle_states(),
         cpu_quota: quota::in_force(),
         realtime_share: realtime_share(),
-        slice_milliseconds: Here::slice().map(|slice| slice.as_secs_f64() * 1e3),
+        slice_milliseconds: system::slice().map(|slice| slice.as_secs_f64() * 1e3),
         load_average: load_average(),
         pure_work: None,
     }

@@ -5,12 +5,12 @@
 use std::io;
 use std::time::Duration;
 
-use crate::system::{Policy, Refusal, Thread};
+use super::{Policy, Refusal, Thread};
 
 const CALLER: Thread = 0;
 
-/// See [`System::set_policy`](crate::system::System::set_policy).
-pub(super) fn set_policy(policy: Policy, thread: Thread, above: u8) -> Result<(), Refusal> {
+/// Puts a thread under a policy, `above` steps over its lowest priority.
+pub(crate) fn set_policy(policy: Policy, thread: Thread, above: u8) -> Result<(), Refusal> {
     let number = match policy {
         Policy::Other => libc::SCHED_OTHER,
         Policy::Batch => libc::SCHED_BATCH,
@@ -35,7 +35,7 @@ pub(crate) struct Scheduling {
 
 impl Scheduling {
     /// What the calling thread runs under now.
-    pub(super) fn of_caller() -> Option<Self> {
+    pub(crate) fn of_caller() -> Option<Self> {
         let mut priority: libc::c_int = 0;
         // SAFETY: takes and returns integers.
         let policy = unsafe { libc::syscall(libc::SYS_sched_getscheduler, CALLER) };
@@ -55,7 +55,7 @@ impl Scheduling {
     }
 
     /// Puts the calling thread under it.
-    pub(super) fn apply(self) -> io::Result<()> {
+    pub(crate) fn apply(self) -> io::Result<()> {
         self.apply_to(CALLER)
     }
 }
@@ -101,13 +101,13 @@ impl Attributes {
 
 /// The slice of the calling thread, where the kernel reports it: since Linux 6.12, of `SCHED_OTHER`
 /// and `SCHED_BATCH`.
-pub(super) fn slice() -> Option<Duration> {
+pub(crate) fn slice() -> Option<Duration> {
     let attributes = Attributes::of_caller().ok()?;
     (attributes.runtime > 0).then(|| Duration::from_nanos(attributes.runtime))
 }
 
 /// Gives the calling thread that slice.
-pub(super) fn set_slice(slice: Duration) -> io::Result<()> {
+pub(crate) fn set_slice(slice: Duration) -> io::Result<()> {
     let attributes = Attributes::of_caller()?;
     let size = size_of::<Attributes>() as u32;
     Attributes { size, runtime: slice.as_nanos() as u64, ..attributes }.apply()
