@@ -66,7 +66,7 @@ pub fn plan(situation: &UseCase, candidates: &[Subject], means: &Means) -> (Requ
     let base = Request {
         locks: Some(candidates.to_vec()),
         workloads: Vec::new(),
-        placements: vec![means.placement.clone()],
+        placement: means.placement.clone(),
         stall_limit: means.stall_limit,
         helper: means.helper.clone(),
         seed: means.seed,

@@ -9,7 +9,6 @@ use fastrand::Rng;
 use hdrhistogram::Histogram;
 
 use crate::alone::{self, AloneError};
-use crate::environment::Placement;
 use crate::plan::{PAIRS_PER_RUN, Request, Stage};
 use crate::results::{Baseline, Failure, FailureKind, Series};
 use crate::sample::{CPU_PER_OP, Sample, histogram};
@@ -50,9 +49,9 @@ struct Collected {
 }
 
 impl Collected {
-    fn series(&self, stage: &Stage, condition: usize, subject: &Subject) -> Series {
+    fn series(&self, stage: &Stage, subject: &Subject) -> Series {
         let partial = self.turns < stage.turns;
-        summary::series(stage, condition, subject, &self.samples, self.times.as_ref(), partial)
+        summary::series(stage, subject, &self.samples, self.times.as_ref(), partial)
     }
 }
 
@@ -63,7 +62,7 @@ pub fn run(request: &Request, stages: &[Stage], observer: &mut dyn Observer) -> 
     let mut behind = Duration::ZERO;
     // A lock that hung is not tried again: each attempt costs the stall limit, and its frozen
     // threads keep their memory.
-    let mut dead: HashSet<Cell> = HashSet::new();
+    let mut dead: HashSet<&'static str> = HashSet::new();
     for stage in stages {
         if request.is_cancelled() {
             break;
@@ -76,23 +75,20 @@ pub fn run(request: &Request, stages: &[Stage], observer: &mut dyn Observer) -> 
     results
 }
 
-/// A lock under one of the conditions of a stage.
-type Cell = (&'static str, usize);
-
 fn run_stage(
     request: &Request,
     stage: &Stage,
     observer: &mut dyn Observer,
     rng: &mut Rng,
     behind: Duration,
-    dead: &mut HashSet<Cell>,
+    dead: &mut HashSet<&'static str>,
     results: &mut Results,
 ) {
     let (section, outside) = (Work::of_nanos(stage.work.0), Work::of_nanos(stage.work.1));
     let given = Round {
         team: TeamSetting {
             threads: stage.threads,
-            placement: Placement::default(),
+            placement: stage.placement.clone(),
             // A section longer than the limit is not a stall.
             stall_limit: request.stall_limit + section.duration() + outside.duration(),
             cancel: Arc::clone(&request.cancel),
@@ -105,43 +101,35 @@ fn run_stage(
     };
     let warm_up = Round { length: stage.round(0), pairs: PAIRS_PER_RUN / 16, ..given.clone() };
 
-    // Conditions take turns like locks.
-    let cells: Vec<(&Subject, usize)> = stage
+    let mut collected: Vec<_> = stage
         .subjects
         .iter()
-        .flat_map(|subject| (0..stage.conditions.len()).map(move |number| (subject, number)))
+        .map(|_| Collected { samples: Vec::new(), times: None, turns: 0 })
         .collect();
-    let mut collected: Vec<_> =
-        cells.iter().map(|_| Collected { samples: Vec::new(), times: None, turns: 0 }).collect();
     let mut done = behind;
     // Locks that cannot be measured in this stage, whatever the reason.
-    let mut out: HashSet<Cell> = HashSet::new();
+    let mut out: HashSet<&'static str> = HashSet::new();
     // Turn 0 warms up caches, branch predictors, page tables, and the lazy parts of the lock. A
     // machine of virtual time starts each round afresh.
     for turn in usize::from(request.simulated)..=stage.turns {
-        let mut order: Vec<usize> = (0..cells.len()).collect();
+        let mut order: Vec<usize> = (0..stage.subjects.len()).collect();
         rng.shuffle(&mut order);
         for index in order {
-            let (subject, condition) = cells[index];
-            let cell = (subject.info.name, condition);
+            let subject = &stage.subjects[index];
+            let name = subject.info.name;
             if request.is_cancelled() {
                 break;
             }
-            observer.turn(stage, subject.info.name, done);
+            observer.turn(stage, name, done);
             done += stage.cost_of_turn(turn);
-            if dead.contains(&cell) || out.contains(&cell) {
+            if dead.contains(name) || out.contains(name) {
                 continue;
             }
-            let placed = |given: &Round| {
-                let placement = stage.conditions[condition].placement.clone();
-                let team = TeamSetting { placement, ..given.team.clone() };
-                Round { team, ..given.clone() }
-            };
             let outcome = if turn == 0 {
-                measure(request, stage, subject, &placed(&warm_up)).map(|_| ())
+                measure(request, stage, subject, &warm_up).map(|_| ())
             } else {
                 let collected = &mut collected[index];
-                let outcome = take_turn(request, stage, subject, &placed(&given), collected);
+                let outcome = take_turn(request, stage, subject, &given, collected);
                 collected.turns += usize::from(outcome.is_ok());
                 outcome
             };
@@ -152,9 +140,9 @@ fn run_stage(
                     // The system may grant to few threads what it refuses to many. A lock that hung
                     // would hang again, and each attempt costs the stall limit.
                     if failure.kind == FailureKind::Refused.word() {
-                        out.insert(cell);
+                        out.insert(name);
                     } else {
-                        dead.insert(cell);
+                        dead.insert(name);
                     }
                     results.failures.push(*failure);
                 }
@@ -163,15 +151,15 @@ fn run_stage(
     }
 
     if stage.baseline {
-        // A workload that cannot be measured with this lock has no cell; its baseline gives the
+        // A workload that cannot be measured with this lock has no samples; its baseline gives the
         // reason.
         let samples = collected.first().map_or(&[][..], |collected| &collected.samples);
         results.baselines.push(baseline(stage, samples));
         return;
     }
-    for ((subject, condition), collected) in cells.into_iter().zip(collected) {
+    for (subject, collected) in stage.subjects.iter().zip(collected) {
         if !collected.samples.is_empty() {
-            results.series.push(collected.series(stage, condition, subject));
+            results.series.push(collected.series(stage, subject));
         }
     }
 }

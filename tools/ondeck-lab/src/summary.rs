@@ -38,7 +38,6 @@ const PERCENTILES: [f64; 8] = [1.0, 25.0, 50.0, 75.0, 90.0, 99.0, 99.9, 99.99];
 
 pub(crate) fn series(
     stage: &Stage,
-    condition: usize,
     subject: &Subject,
     samples: &[Sample],
     times: Option<&Histogram<u64>>,
@@ -48,7 +47,7 @@ pub(crate) fn series(
         workload: stage.workload.name.to_owned(),
         lock: subject.info.name.to_owned(),
         threads: stage.threads,
-        params: stage.params_under(condition),
+        params: stage.params.clone(),
         partial,
         round_milliseconds: stage.counted.is_none().then_some(stage.turn.as_secs_f64() * 1e3),
         cut_runs: samples.iter().filter(|sample| sample.cut).count(),

@@ -30,23 +30,8 @@ pub struct Unreadable {
 
 const GIVE_A_REPORT: &str = "give a file that `ondeck bench --json` wrote";
 
-/// The mark that editors and PowerShell put in front of UTF-8.
-const MARK: &[u8] = b"\xef\xbb\xbf";
-
-const IS_UTF_16: (&str, &str) = (
-    "is in UTF-16, as the redirection of Windows PowerShell 5 writes",
-    "convert it to UTF-8, or have `ondeck bench --json FILE` write the file",
-);
-
-/// The beginnings of reports that were written in another encoding, with the problem and the
-/// remedy.
-const ENCODINGS: [(&[u8], (&str, &str)); 5] = [
-    (b"\xff\xfe", IS_UTF_16),
-    (b"\xfe\xff", IS_UTF_16),
-    (b"{\0", IS_UTF_16),
-    (b"\0{", IS_UTF_16),
-    (b"\x1f\x8b", ("is compressed by gzip", "unpack it with `gunzip`")),
-];
+/// The beginning of a compressed file.
+const GZIP: &[u8] = b"\x1f\x8b";
 
 /// Only the version; ignores everything else.
 #[derive(Deserialize)]
@@ -91,10 +76,8 @@ pub fn text(name: &str, bytes: &[u8]) -> Result<Report, Unreadable> {
     if bytes.len() as u64 > MOST_BYTES {
         return Err(wrong("is longer than 1 GiB, which no report is".to_owned(), GIVE_A_REPORT));
     }
-    let bytes = bytes.strip_prefix(MARK).unwrap_or(bytes);
-    if let Some((_, (problem, fix))) = ENCODINGS.iter().find(|(start, _)| bytes.starts_with(start))
-    {
-        return Err(wrong((*problem).to_owned(), fix));
+    if bytes.starts_with(GZIP) {
+        return Err(wrong("is compressed by gzip".to_owned(), "unpack it with `gunzip`"));
     }
     if bytes.trim_ascii().is_empty() {
         return Err(wrong("is empty".to_owned(), "measure again, and let the run end"));

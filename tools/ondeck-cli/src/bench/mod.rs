@@ -11,7 +11,7 @@ use ondeck_lab::disturbance::Account;
 use ondeck_lab::environment::{Placement, Quota, Refusal, realtime_refused};
 use ondeck_lab::other_work::OtherWork;
 use ondeck_lab::plan::{self, Extent, Request, Stage};
-use ondeck_lab::results::{Report, Settings, Warning, each_once};
+use ondeck_lab::results::{Report, Settings, Warning};
 use ondeck_lab::workload::face::Needs;
 use ondeck_lab::workload::{Subject, WorkloadInfo};
 use ondeck_lab::{run, select, warnings};
@@ -28,7 +28,7 @@ pub(crate) use options::Options;
 pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     if let Some(round) = options.duration
         && round < Quota::LEAST_ROUND
-        && options.quota.iter().any(|limit| limit.0.is_some())
+        && options.quota.0.is_some()
     {
         let (least, period) = (Quota::LEAST_ROUND, Quota::PERIOD);
         return Err(Error::usage(format!(
@@ -53,12 +53,12 @@ pub(crate) fn run(options: &Options) -> Result<Ending, Error> {
     let prepared = Prepared::open(&options.outputs)?;
 
     let mut report = session::empty_report();
-    let (placements, refusals) = granted(std::mem::take(&mut request.placements));
-    request.placements = placements;
-    if request.placements.iter().any(|placement| placement.policy.is_realtime()) {
+    let (placement, refusals) = request.placement.granted();
+    request.placement = placement;
+    if request.placement.policy.is_realtime() {
         report.warnings.extend(warnings::realtime(&report.machine));
     }
-    let mut left_out = leave_out_refused(&mut request);
+    let mut left_out: Vec<Warning> = leave_out_refused(&mut request).into_iter().collect();
     left_out.extend(choice::spinners_left_out(&request));
     if options.choice.workloads.is_some() {
         left_out.extend(unmatched);
@@ -152,47 +152,18 @@ fn request(
         workloads,
         round: options.duration,
         rounds: options.rounds,
-        placements: placements(options),
+        placement: Placement {
+            pinning: options.pin.clone(),
+            policy: options.policy,
+            slice: options.slice.0,
+            quota: options.quota.0,
+        },
         stall_limit: options.stall_limit,
         helper: session::helper(),
         seed: options.seed,
         cancel,
         ..Request::of(extent)
     }))
-}
-
-/// Every requested combination of policy, slice, pinning and quota.
-fn placements(options: &Options) -> Vec<Placement> {
-    let mut placements: Vec<Placement> = Vec::new();
-    for &policy in &options.policy {
-        for slice in &options.slice {
-            for pinning in &options.pin.0 {
-                for quota in &options.quota {
-                    let (pinning, slice, quota) = (pinning.clone(), slice.0, quota.0);
-                    placements.push(Placement { pinning, policy, slice, quota });
-                }
-            }
-        }
-    }
-    placements
-}
-
-/// The placements that the machine grants, each once, and each refusal once.
-fn granted(placements: Vec<Placement>) -> (Vec<Placement>, Vec<Refusal>) {
-    let mut kept: Vec<Placement> = Vec::new();
-    let mut refusals: Vec<Refusal> = Vec::new();
-    for placement in placements {
-        let (placement, refused) = placement.granted();
-        if !kept.contains(&placement) {
-            kept.push(placement);
-        }
-        for refusal in refused {
-            if !refusals.contains(&refusal) {
-                refusals.push(refusal);
-            }
-        }
-    }
-    (kept, refusals)
 }
 
 /// The number of rounds for operations whose costs are part of the suite.
@@ -206,15 +177,7 @@ fn cost_rounds(extent: Extent) -> usize {
 
 /// The requested settings; where threads run, the granted ones.
 fn settings(options: &Options, request: &Request) -> Settings {
-    const DEFAULT: &str = "default";
-    const NONE: &str = "none";
-    let placements = || request.placements.iter();
-    let slices = each_once(placements().map(|placement| {
-        placement.slice.map_or_else(|| DEFAULT.to_owned(), |slice| format!("{slice:?}"))
-    }));
-    let quotas = each_once(placements().map(|placement| {
-        placement.quota.map_or_else(|| NONE.to_owned(), |quota| quota.to_string())
-    }));
+    let placement = &request.placement;
     Settings {
         command: session::command_line(),
         extent: request.extent.to_string(),
@@ -223,10 +186,10 @@ fn settings(options: &Options, request: &Request) -> Settings {
         work: options.choice.work.map(|(section, outside)| format!("{section},{outside}")),
         data: options.choice.data_words(),
         stall_limit_seconds: options.stall_limit.as_secs_f64(),
-        pinning: each_once(placements().map(|placement| &placement.pinning)),
-        policy: each_once(placements().map(|placement| placement.policy)),
-        slice: (slices != DEFAULT).then_some(slices),
-        quota: (quotas != NONE).then_some(quotas),
+        pinning: placement.pinning.to_string(),
+        policy: placement.policy.to_string(),
+        slice: placement.slice.map(|slice| format!("{slice:?}")),
+        quota: placement.quota.map(|quota| quota.to_string()),
         background: options.background,
         seed: options.seed,
     }

@@ -24,9 +24,9 @@ Examples:
   ondeck bench -w producer_consumer -t 2,4,16 --capacity 1,8 --notify after
   ondeck bench --workloads wait --rounds 100 --json wait.json
   ondeck bench --full --json full.json --csv full.csv --html full.html
-  ondeck bench --policy other,rr --workloads idle --locks sources
-  ondeck bench --slice 0.1ms,3ms --pin none,one -w throughput --threads 8
-  ondeck bench --quota none,1.0 --workloads real --threads 8
+  ondeck bench --policy rr --workloads idle --locks sources
+  ondeck bench --slice 0.1ms --pin one --workloads throughput --threads 8
+  ondeck bench --quota 1.0 --workloads real --threads 8
 
 The usual locks are std, parking_lot, glibc, spin and ondeck. After Ctrl-C the
 round under way is the last; what was measured is kept and marked partial."
@@ -47,25 +47,22 @@ pub(crate) struct Options {
 
     /// Where threads run: `none` (the scheduler decides), `each` (one CPU a thread, in turn), `one`
     /// (all on one CPU), or a list of CPUs as `0,2` or `0-3,6`
-    ///
-    /// Several, as `none,one`, are measured against each other, and so are several policies, slices
-    /// and quotas; CPUs that follow each other are one list.
-    #[arg(long, value_name = "HOW", default_value = "none", value_parser = pinnings)]
-    pub(crate) pin: Pinnings,
+    #[arg(long, value_name = "HOW", default_value = "none")]
+    pub(crate) pin: Pinning,
 
-    /// Scheduling policy of the threads: `other`, `batch`, `fifo`, `rr`, or several
-    #[arg(long, value_name = "POLICIES", value_delimiter = ',', default_value = "other")]
-    pub(crate) policy: Vec<Policy>,
+    /// Scheduling policy of the threads: `other`, `batch`, `fifo`, `rr`
+    #[arg(long, value_name = "POLICY", default_value = "other")]
+    pub(crate) policy: Policy,
 
     /// Time slice of threads under the policies other and batch, as `3ms`, 0.1ms to 100ms, or
-    /// `default`, or several
-    #[arg(hide_short_help = true, long, value_name = "TIMES", value_delimiter = ',', default_value = "default", value_parser = slice)]
-    pub(crate) slice: Vec<Slice>,
+    /// `default`
+    #[arg(hide_short_help = true, long, value_name = "TIME", default_value = "default", value_parser = slice)]
+    pub(crate) slice: Slice,
 
-    /// CPUs that threads may use together, as `1.0`, or `none`, or several: a control group limits
-    /// them, as in a container. A round takes 300ms or more
-    #[arg(long, value_name = "CPUS", value_delimiter = ',', default_value = "none", allow_hyphen_values = true, value_parser = quota)]
-    pub(crate) quota: Vec<Limit>,
+    /// CPUs that threads may use together, as `1.0`, or `none`: a control group limits them, as in a
+    /// container. A round takes 300ms or more
+    #[arg(long, value_name = "CPUS", default_value = "none", allow_hyphen_values = true, value_parser = quota)]
+    pub(crate) quota: Limit,
 
     /// Busy threads that run beside all measurements and never use a lock
     #[arg(long, value_name = "COUNT", default_value = "0", value_parser = background)]
@@ -97,10 +94,6 @@ pub(crate) struct Options {
     pub(crate) outputs: Outputs,
 }
 
-/// Several pinnings. Lists of CPUs also contain commas, so this type parses the commas itself.
-#[derive(Clone, Debug)]
-pub(crate) struct Pinnings(pub(crate) Vec<Pinning>);
-
 /// A time slice, or the kernel's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slice(pub(crate) Option<Duration>);
@@ -111,10 +104,6 @@ pub(crate) struct Limit(pub(crate) Option<Quota>);
 
 fn quota(word: &str) -> Result<Limit, String> {
     if word.trim() == "none" { Ok(Limit(None)) } else { word.parse().map(Some).map(Limit) }
-}
-
-fn pinnings(words: &str) -> Result<Pinnings, String> {
-    Pinning::several(words).map(Pinnings)
 }
 
 fn slice(word: &str) -> Result<Slice, String> {

@@ -22,7 +22,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use ondeck_lab::plan::{self, Extent, Request, Stage};
-use ondeck_lab::results::{Evidence, LockRow, Report, Settings, Simulated, each_once};
+use ondeck_lab::results::{Evidence, LockRow, Report, Settings, Simulated};
 use ondeck_lab::workload::Subject;
 use ondeck_sim::lab;
 use ondeck_sim::machine::MachineFile;
@@ -112,7 +112,6 @@ fn quick_counts(cpus: usize) -> Vec<usize> {
 
 fn empty_report(machine: &MachineFile, options: &Options, request: &Request) -> Report {
     let choice = &options.choice;
-    let placements = || request.placements.iter();
     Report {
         evidence: Evidence::Simulated,
         simulated: Some(Simulated { machine: machine.name().to_owned(), seed: options.seed }),
@@ -126,8 +125,8 @@ fn empty_report(machine: &MachineFile, options: &Options, request: &Request) -> 
             work: choice.work.map(|(section, outside)| format!("{section},{outside}")),
             data: choice.data_words(),
             stall_limit_seconds: options.stall_limit.as_secs_f64(),
-            pinning: each_once(placements().map(|placement| &placement.pinning)),
-            policy: each_once(placements().map(|placement| placement.policy)),
+            pinning: request.placement.pinning.to_string(),
+            policy: request.placement.policy.to_string(),
             seed: options.seed,
             ..Settings::default()
         },

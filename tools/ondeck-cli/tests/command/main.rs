@@ -156,27 +156,6 @@ fn a_cpu_that_is_refused_is_reported_and_the_rest_is_measured() {
 }
 
 #[test]
-fn conditions_are_measured_against_each_other_in_one_table() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let json = folder.path().join("r.json");
-    let path = json.to_str().expect("UTF-8");
-    let conditions = ["--policy", "other,batch", "--pin", "none,one"];
-    let text = stdout(&ended(
-        0,
-        small(&[&["--workloads", "capture,idle", "--json", path][..], &conditions].concat()),
-    ));
-    assert!(text.contains("batch pin one") && text.contains("by condition"), "{text}");
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    let report = parsed(&json);
-    let params = |series: &serde_json::Value| series["params"]["policy"].clone();
-    let series = report["series"].as_array().expect("series");
-    // Two locks, two workloads, four conditions.
-    assert_eq!(series.len(), 16);
-    assert_eq!(series.iter().filter(|series| params(series) == "batch").count(), 8);
-    assert_eq!(report["settings"]["pinning"], "none one");
-}
-
-#[test]
 fn one_cpu_is_enough_and_said_to_be_one() {
     let first = Linux::affinity()[0];
     let output = std::thread::spawn(move || {

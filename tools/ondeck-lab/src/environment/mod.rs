@@ -11,7 +11,7 @@ pub use scheduling::Policy;
 use pinning::join;
 
 use crate::system::{self, Limit, Thread};
-pub use crate::system::{self, Quota, Refusal};
+pub use crate::system::{Quota, Refusal};
 
 /// CPUs, policy, time slice and quota together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

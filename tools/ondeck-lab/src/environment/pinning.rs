@@ -30,23 +30,6 @@ impl Pinning {
             Self::List(cpus) => cpus.clone(),
         }
     }
-
-    /// Parses several pinnings, separated by commas. A pinning is a word or a list of CPUs, which
-    /// also has commas: consecutive CPUs form one list.
-    ///
-    /// # Errors
-    ///
-    /// A description of the expected syntax, if a part is neither.
-    pub fn several(words: &str) -> Result<Vec<Self>, String> {
-        let mut all: Vec<Self> = Vec::new();
-        for word in words.split(',') {
-            match (all.last_mut(), word.parse()?) {
-                (Some(Self::List(cpus)), Self::List(more)) => cpus.extend(more),
-                (_, next) => all.push(next),
-            }
-        }
-        Ok(all)
-    }
 }
 
 impl fmt::Display for Pinning {
@@ -91,16 +74,5 @@ mod tests {
         }
         assert_eq!(" 0-2, 6".parse(), Ok(Pinning::List(vec![0, 1, 2, 6])));
         "each one".parse::<Pinning>().expect_err("no word");
-    }
-
-    #[test]
-    fn several_pinnings_are_told_apart_from_one_list() {
-        let several = |words: &str| {
-            Pinning::several(words)
-                .map(|all| all.iter().map(ToString::to_string).collect::<Vec<_>>())
-        };
-        assert_eq!(several("0,2-3").expect("one list"), ["0,2,3"]);
-        assert_eq!(several("none,one,0,1,each").expect("four"), ["none", "one", "0,1", "each"]);
-        assert!(several("none,").is_err() && several("none,tow").is_err());
     }
 }

@@ -1,6 +1,5 @@
 //! The plan of a run: stages of cells, each with its share of the time.
 
-mod conditions;
 mod stage;
 
 use std::sync::Arc;
@@ -19,7 +18,6 @@ use crate::workload::{
 };
 
 pub use crate::workload::{Extent, PAIRS_PER_RUN};
-pub use conditions::{CONDITIONS, Condition, conditions_of, is_condition};
 pub use stage::{Counted, Stage};
 
 /// A user's request; the extent chooses the fields that are unset.
@@ -52,8 +50,8 @@ pub struct Request {
     pub capacities: Option<Vec<usize>>,
     /// When threads notify the waiters of a condition, for workloads that have one.
     pub notify: Option<Vec<Notify>>,
-    /// Where and how threads run, at least one placement; several are measured against each other.
-    pub placements: Vec<Placement>,
+    /// Where and how threads run.
+    pub placement: Placement,
     /// For how long no thread may make progress before a lock counts as stuck.
     pub stall_limit: Duration,
     /// How to measure in a process of one thread; without a helper this part is omitted.
@@ -65,7 +63,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Requests everything of an extent under the default conditions. A lock counts as stuck after
+    /// Requests everything of an extent with the default placement. A lock counts as stuck after
     /// 10 s; nothing is measured in a process of one thread; the seed is 1.
     pub fn of(extent: Extent) -> Self {
         Self {
@@ -81,7 +79,7 @@ impl Request {
             data: None,
             capacities: None,
             notify: None,
-            placements: vec![Placement::default()],
+            placement: Placement::default(),
             stall_limit: Duration::from_secs(10),
             helper: None,
             seed: 1,
@@ -104,8 +102,7 @@ impl Request {
 
     /// What a round takes at least, whatever the workload.
     fn least_round(&self) -> Duration {
-        let is_limited = self.placements.iter().any(|placement| placement.quota.is_some());
-        if is_limited { Quota::LEAST_ROUND } else { Duration::ZERO }
+        if self.placement.quota.is_some() { Quota::LEAST_ROUND } else { Duration::ZERO }
     }
 
     /// Whether the run was cancelled.
@@ -177,10 +174,10 @@ fn of_workload(request: &Request, workload: &WorkloadInfo, subjects: &[Subject])
             emptied: situation.emptied,
             baseline: false,
             // The process of one thread is a new one, and the scheduler places it.
-            conditions: if situation.alone {
-                vec![Condition::default()]
+            placement: if situation.alone {
+                Placement::default()
             } else {
-                request.conditions()
+                request.placement.clone()
             },
             alone: situation.alone,
             params: params.map(|(name, value)| (name.to_owned(), value)).collect(),
@@ -244,15 +241,13 @@ mod tests {
     #[test]
     fn under_a_quota_a_round_takes_periods() {
         let quota = Some("1".parse().expect("there is a CPU"));
-        let placements = vec![Placement::default(), Placement { quota, ..Placement::default() }];
-        let request = Request { placements, ..Request::of(Extent::Quick) };
+        let placement = Placement { quota, ..Placement::default() };
+        let request = Request { placement, ..Request::of(Extent::Quick) };
         let stages = stages(&request, &Subject::all());
         let timed = stages.iter().filter(|stage| stage.workload.name == "throughput");
         assert!(timed.clone().count() > 0);
         for stage in timed {
             assert!(stage.turn >= Quota::LEAST_ROUND, "{}", name(stage));
-            let params = stage.conditions.iter().map(|condition| &*condition.params[0].1);
-            assert_eq!(params.collect::<Vec<_>>(), ["none", "1.0"]);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::conditions::Condition;
+use crate::environment::Placement;
 use crate::team::threads::CROWD;
 use crate::workload::{EmptyLock, Extent, NO_LOCK, Own, Subject, WorkloadInfo};
 
@@ -25,8 +25,8 @@ pub struct Stage {
     /// Whether it is measured with the lock that does nothing, to find the cost of the workload
     /// itself.
     pub baseline: bool,
-    /// The conditions that threads run under, at least one; several take turns.
-    pub conditions: Vec<Condition>,
+    /// Where and how threads run.
+    pub placement: Placement,
     /// In a process of one thread.
     pub alone: bool,
     /// Parameters as they stand in reports.
@@ -54,15 +54,8 @@ pub struct Counted {
 impl Stage {
     /// The planned time of the stage, including the warm-up.
     pub fn planned(&self) -> Duration {
-        let cells = (self.subjects.len() * self.conditions.len()) as u32;
-        (self.cost_of_turn(0) + self.cost_of_turn(1) * self.turns as u32) * cells
-    }
-
-    /// Parameters as they stand in reports, of the series under one of the conditions.
-    pub fn params_under(&self, condition: usize) -> BTreeMap<String, String> {
-        let mut params = self.params.clone();
-        params.extend(self.conditions[condition].params.clone());
-        params
+        let locks = self.subjects.len() as u32;
+        (self.cost_of_turn(0) + self.cost_of_turn(1) * self.turns as u32) * locks
     }
 
     /// The same stage with the lock that does nothing; `None` where one stage of its kind suffices.
@@ -73,12 +66,10 @@ impl Stage {
             return None;
         }
         let most = if extent == Extent::Quick { 1 } else { 3 };
-        let conditions = self.conditions.iter().take(1).cloned().collect();
         let emptied = Self {
             subjects: vec![self.subjects.first()?.empty()],
             turns: self.turns.min(most),
             baseline: true,
-            conditions,
             ..self.clone()
         };
         match self.workload.empty {

@@ -20,7 +20,7 @@ pub use ondeck_zoo::{Kind, Origin};
 pub use crate::disturbance::CpuTime;
 pub use crate::pure_work::PureWork;
 pub use evidence::{Evidence, Simulated};
-pub use words::{Extent, FailureKind, Unit, each_once};
+pub use words::{Extent, FailureKind, Unit};
 
 /// The version of the JSON document; a reader must refuse another one.
 pub const SCHEMA_VERSION: u32 = 1;

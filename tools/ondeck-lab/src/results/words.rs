@@ -4,8 +4,6 @@
 //! In the document they are strings. A report of another version may have a word that this program
 //! does not know, and can still be shown and merged.
 
-use std::fmt;
-
 /// An enumeration whose variants are words of the document.
 macro_rules! vocabulary {
     ($(#[$attribute:meta])* $Type:ident {
@@ -89,15 +87,4 @@ impl Unit {
             _ => None,
         }
     }
-}
-
-/// Each value once, with a blank between them: a setting that may have several.
-pub fn each_once<T: fmt::Display>(values: impl IntoIterator<Item = T>) -> String {
-    let mut words: Vec<String> = Vec::new();
-    for word in values.into_iter().map(|value| value.to_string()) {
-        if !words.contains(&word) {
-            words.push(word);
-        }
-    }
-    words.join(" ")
 }

@@ -26,7 +26,7 @@ pub(super) fn facts(report: &Report) -> [Fact; 8] {
     ]
 }
 
-/// The conditions of threads. If they were the same for all series, no series names them.
+/// Where and how threads ran.
 pub(super) fn conditions(settings: &Settings) -> [Fact; 5] {
     [
         ("policy", settings.policy.clone()),

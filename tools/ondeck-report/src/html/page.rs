@@ -87,10 +87,6 @@ fn sections(report: &Report, palette: &Palette) -> Vec<Section> {
         }
         sections.push(Section { id: unique, title, body });
     };
-    let overview = overview::table(report);
-    if !overview.0.is_empty() {
-        add("overview", "Overview".to_owned(), overview);
-    }
     for workload in data::workloads(report) {
         let body = html! {
             (workload::section(report, palette, workload))

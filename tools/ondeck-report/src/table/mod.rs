@@ -5,15 +5,13 @@ mod kinds;
 
 use std::fmt::Write;
 
-use ondeck_lab::plan::{conditions_of, is_condition};
-use ondeck_lab::results::{Baseline, Cost, LockRow, Report, Series, Unit};
+use ondeck_lab::results::{Baseline, Cost, LockRow, Report, Series};
 use ondeck_lab::workload::face::{Shown, Table};
 use ondeck_lab::workload::{WORKLOADS, WorkloadInfo, param};
 use ondeck_text::grid::{Cell, Grid};
 use ondeck_text::numbers::terminal::{count, significant, time};
 
 use crate::data::{grouped, params_in_brief};
-use crate::verdict;
 
 pub use answer::render as answer;
 
@@ -96,13 +94,7 @@ pub fn costs(costs: &[Cost], colour: bool) -> String {
 }
 
 fn tables(report: &Report, colour: bool) -> Vec<(String, String)> {
-    let mut tables = Vec::new();
-    // The tables of single workloads have no room for the differences between conditions.
-    if compares(report) {
-        tables.extend(conditions(report, colour));
-    } else {
-        tables.extend(by_workload(report, colour));
-    }
+    let mut tables = by_workload(report, colour);
     if !report.costs.is_empty() {
         tables.push(("costs: ns for one operation".to_owned(), costs(&report.costs, colour)));
     }
@@ -192,53 +184,6 @@ fn by_threads<'a>(series: &[&'a Series]) -> Vec<(usize, Vec<&'a Series>)> {
     let mut groups = grouped(series.iter().copied(), |one| one.threads);
     groups.sort_by_key(|(threads, _)| *threads);
     groups
-}
-
-/// The words of the conditions that a series was measured under; empty if the run had only one.
-fn condition(series: &Series) -> String {
-    let word = |(name, value): (&str, &str)| match name {
-        // "other" is recognizable as a policy; "one" or a number needs the name of its parameter.
-        "policy" => value.to_owned(),
-        _ => format!("{name} {value}"),
-    };
-    let words: Vec<_> = conditions_of(&series.params).into_iter().map(word).collect();
-    words.join(" ")
-}
-
-/// Whether the report compares conditions.
-fn compares(report: &Report) -> bool {
-    report.series.iter().any(|series| !condition(series).is_empty())
-}
-
-/// The effect of each condition: for every situation the quantity that ranks its workload.
-fn conditions(report: &Report, colour: bool) -> Vec<(String, String)> {
-    let groups = grouped(&report.series, |one| {
-        let mut situation = one.clone();
-        situation.params.retain(|name, _| !is_condition(name));
-        verdict::situation(&situation)
-    });
-    let layout = |series: &[&Series]| {
-        let judged = verdict::judged_by(&series.first()?.workload)?;
-        let metric = series.iter().find_map(|one| one.metric(judged))?;
-        let (factor, unit) = match Unit::of(&metric.unit) {
-            Some(Unit::PerSecond) => (1e-6, "million/s"),
-            Some(Unit::Ratio) => (1.0, judged),
-            _ => (1.0, &*metric.unit),
-        };
-        Some((judged, factor, unit.to_owned()))
-    };
-    groups
-        .into_iter()
-        .filter_map(|(words, series)| {
-            let (metric, factor, unit) = layout(&series)?;
-            let heading = if unit == metric {
-                format!("{words}\n{metric} by condition")
-            } else {
-                format!("{words}\n{metric} in {unit} by condition")
-            };
-            Some((heading, kinds::across(&series, (metric, factor), condition, colour)))
-        })
-        .collect()
 }
 
 /// A value in the form of a column.

@@ -53,18 +53,7 @@ fn each_way_to_be_wrong_has_its_words() {
 }
 
 #[test]
-fn a_report_with_a_mark_of_utf_8_is_read_and_other_encodings_are_named() {
-    let marked = format!("\u{feff}{}", good().replace('\n', "\r\n"));
-    let read = read::text("r.json", marked.as_bytes()).expect("a report");
-    assert_eq!(json::render(&read), good());
-    for mark in ["\u{feff}", ""] {
-        let words: Vec<u16> = format!("{mark}{}", good()).encode_utf16().collect();
-        let [little, big]: [fn(u16) -> [u8; 2]; 2] = [u16::to_le_bytes, u16::to_be_bytes];
-        for order in [little, big] {
-            let bytes: Vec<u8> = words.iter().flat_map(|word| order(*word)).collect();
-            assert!(refused(&bytes).contains("is in UTF-16"));
-        }
-    }
+fn a_compressed_report_is_named() {
     assert!(refused(b"\x1f\x8b\x08\x00").contains("is compressed by gzip"));
 }
 

@@ -45,27 +45,6 @@ fn odd_values_do_no_harm() {
 }
 
 #[test]
-fn missing_metrics_and_single_threads_do_no_harm() {
-    for workload in ["uncontended", "throughput", "wait", "idle", "chan"] {
-        rendered(&with(vec![series(workload, "one", 1, vec![])]));
-        let found = rendered(&with(vec![series(
-            workload,
-            "one",
-            7,
-            vec![metric("throughput", "ops/s", Better::Higher, 5e6)],
-        )]));
-        assert!(found.contains("one"));
-        let mixed = vec![
-            series(workload, "one", 2, vec![metric("throughput", "ops/s", Better::Higher, 5e6)]),
-            series(workload, "two", 4, vec![metric("share", "ratio", Better::Higher, 0.5)]),
-            series(workload, "", 0, vec![metric("x", "y", Better::Neither, 0.5)]),
-            series(workload, "one", 2, vec![metric("throughput", "ops/s", Better::Higher, 6e6)]),
-        ];
-        rendered(&with(mixed));
-    }
-}
-
-#[test]
 fn a_ratio_above_one_has_room_on_its_axis() {
     let slowdown = |lock, value| {
         series("bystander", lock, 8, vec![metric("slowdown", "ratio", Better::Lower, value)])
