@@ -30,7 +30,6 @@ pub(crate) struct Outputs {
 
 impl Outputs {
     /// Whether any file is named.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "what needs Linux needs it"))]
     pub(crate) fn any(&self) -> bool {
         let Self { json, csv, html } = self;
         [json, csv, html].iter().any(|name| name.is_some())

@@ -19,7 +19,6 @@ impl Interrupt {
     }
 
     /// The same for commands that end at once, without a message.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "what needs Linux needs it"))]
     pub(crate) fn listen_quietly() -> Result<Self, Error> {
         Self::listen_and(|| {})
     }

@@ -17,7 +17,6 @@ pub(crate) fn colours() -> bool {
 }
 
 /// The same for standard error.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "what needs Linux needs it"))]
 pub(crate) fn colours_of_errors() -> bool {
     anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
 }
