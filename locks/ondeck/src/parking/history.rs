@@ -18,11 +18,11 @@
 //! nor comes back at once speaks against it.
 //!
 //! That is a suspicion, because an owner is displaced at any moment of the time between two
-//! sections. A captured mutex gives better evidence, on any machine, whatever a transfer costs. Each
-//! look of the heir is a sample of the share of the time for which its owner has it locked. And an
-//! owner that offers the mutex at the end of its turn is outside from then on: if it does not come
-//! back at once, that speaks strongly against it. The looks cannot say that alone: a long section
-//! may hide a long time outside.
+//! sections. A captured mutex gives better evidence, on any machine, whatever a transfer costs.
+//! Each look of the heir is a sample of the share of the time for which its owner has it locked.
+//! And an owner that offers the mutex at the end of its turn is outside from then on: if it does
+//! not come back at once, that speaks strongly against it. The looks cannot say that alone: a long
+//! section may hide a long time outside.
 //!
 //! A mutex that turns out not to be captured is not suspected again for some time.
 //!

@@ -28,8 +28,8 @@
 //!
 //! [`Mutex`]: crate::Mutex
 //!
-//! Source: WebKit's `WTF::ParkingLot`, and parking_lot_core, which has the same interface except for
-//! the types.
+//! Source: WebKit's `WTF::ParkingLot`, and parking_lot_core, which has the same interface except
+//! for the types.
 
 use core::ptr;
 

@@ -1,4 +1,5 @@
-//! The longest idles and waits that a trace found: when and why. Times are nanoseconds since the run began.
+//! The longest idles and waits that a trace found: when and why. Times are nanoseconds since the
+//! run began.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

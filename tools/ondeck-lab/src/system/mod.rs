@@ -1,5 +1,5 @@
-//! The laboratory's requests to Linux, apart from those of locks: where threads run and what they are
-//! charged. It depends on no other module; `machine/describe.rs` describes the machine.
+//! The laboratory's requests to Linux, apart from those of locks: where threads run and what they
+//! are charged. It depends on no other module; `machine/describe.rs` describes the machine.
 //!
 //! A fact that the kernel does not report is absent in reports, and a request that it cannot fulfil
 //! is refused with the reason: neither ever becomes a zero.
@@ -111,8 +111,8 @@ pub(crate) fn usage() -> Usage {
     }
 }
 
-/// The account of all CPUs, and this process's part of it. The kernel counts time in ticks of 10 ms,
-/// so less than half a second says little.
+/// The account of all CPUs, and this process's part of it. The kernel counts time in ticks of 10
+/// ms, so less than half a second says little.
 pub(crate) fn account_of_cpus() -> Option<Account> {
     let per_second = sysconf(SysconfVar::CLK_TCK).ok()?? as f64;
     let own = [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN]

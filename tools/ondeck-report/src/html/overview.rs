@@ -1,5 +1,5 @@
-//! The first parts for a reader: a comparison of the usual locks, and the verdicts that the terminal
-//! prints.
+//! The first parts for a reader: a comparison of the usual locks, and the verdicts that the
+//! terminal prints.
 
 use maud::{Markup, html};
 use ondeck_lab::results::Report;
