@@ -10,45 +10,51 @@ use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use ondeck::stats::hooks::{self, Wait};
 use ondeck::stats::{self, Lock, LockKind, Site};
 
-/// A name, by the address of its lock.
-struct Name {
+/// A place for the name of a lock.
+struct Place {
     /// 0 if the place was never used. It stays when the name is taken away.
     address: AtomicUsize,
     /// Null if no lock has the place; `TAKEN` while a thread fills it in.
     name: AtomicPtr<c_char>,
+    /// How many locks have had the place: two of them may have the same name one after the other.
+    locks: AtomicUsize,
 }
 
 const NAMES: usize = 1024;
 const FAR: usize = 32;
 
-static TABLE: [Name; NAMES] =
-    [const { Name { address: AtomicUsize::new(0), name: AtomicPtr::new(ptr::null_mut()) } }; NAMES];
+static TABLE: [Place; NAMES] = [const {
+    let (address, name) = (AtomicUsize::new(0), AtomicPtr::new(ptr::null_mut()));
+    Place { address, name, locks: AtomicUsize::new(0) }
+}; NAMES];
 
 /// No thread waits for another one: in the child of a fork that one may not exist, and the place
 /// stays taken.
 static TAKEN: c_char = 0;
 
-fn places(address: usize) -> impl Iterator<Item = &'static Name> {
+fn places(address: usize) -> impl Iterator<Item = &'static Place> {
     let first = address.wrapping_mul(0x9E37_79B9) >> 12;
     (first..first + FAR).map(|place| &TABLE[place % NAMES])
 }
 
-/// Returns the name in a place, and the address that it belongs to. They are of one moment: a place
-/// that changes hands has another name in between.
-fn read(place: &Name) -> (*mut c_char, usize) {
+/// Returns the name in a place, and the address that it belongs to. They are of one moment: no lock
+/// has got the place meanwhile.
+fn read(place: &Place) -> (*mut c_char, usize) {
     loop {
-        // Acquire: the address is that of this name or of a later one. If it is of a later one, the
-        // second load, which the address's Acquire keeps after it, finds `TAKEN` or that name.
+        // Acquire: the name is not older than this number, and the address not older than the name.
+        // If the name or the address is of a later lock, the last load, which the Acquire of the
+        // address keeps after it, finds a higher number: `set` counts before it stores either.
+        let locks = place.locks.load(Ordering::Acquire);
         let name = place.name.load(Ordering::Acquire);
         let address = place.address.load(Ordering::Acquire);
-        if place.name.load(Ordering::Relaxed) == name {
+        if place.locks.load(Ordering::Relaxed) == locks {
             return (name, address);
         }
     }
 }
 
 /// Returns the place with the name of the lock at an address, and that name.
-fn place_of(address: usize) -> Option<(&'static Name, *mut c_char)> {
+fn place_of(address: usize) -> Option<(&'static Place, *mut c_char)> {
     let taken = (&raw const TAKEN).cast_mut();
     places(address)
         .map(|it| (it, read(it)))
@@ -75,9 +81,11 @@ pub(crate) fn set(address: usize, name: *const c_char) -> bool {
             return true;
         }
     }
-    let is_ours = |it: &&Name| it.name.compare_exchange(null, taken, order, failure).is_ok();
+    let is_ours = |it: &&Place| it.name.compare_exchange(null, taken, order, failure).is_ok();
     let free = || if name.is_null() { None } else { places(address).find(is_ours) };
     let Some(place) = free() else { return name.is_null() };
+    // Release, here and below: see `read`. No other thread has the place.
+    place.locks.fetch_add(1, Ordering::Release);
     place.address.store(address, Ordering::Release);
     place.name.store(name.cast_mut(), Ordering::Release);
     true
