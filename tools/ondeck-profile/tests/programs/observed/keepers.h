@@ -1,4 +1,4 @@
-/* A lock with a known keeper: one thread holds it for 2 ms each time, three others for a moment. Each notes how long it
+/* A lock with a known keeper: one thread holds it for KEPT_NANOS each time, three others for a moment. Each notes how long it
    has waited.
 
    The program defines `lock` and `unlock` for the victims, and `keep` and `release` for the keeper. It prints the sum of
@@ -20,6 +20,10 @@ static void pause_for(long microseconds) {
     nanosleep(&length, NULL);
 }
 
+#ifndef KEPT_NANOS
+#define KEPT_NANOS 2000000
+#endif
+
 enum { VICTIMS = 3, ROUNDS = 100 };
 static volatile int over;
 static uint64_t waited[VICTIMS + 1], held[VICTIMS];
@@ -29,7 +33,7 @@ __attribute__((noinline)) static void keeper_long(void) {
     keep();
     uint64_t end = now();
     waited[VICTIMS] += end - begin;
-    while (now() - end < 2000000) {}
+    while (now() - end < KEPT_NANOS) {}
     release();
     __asm__ volatile("");
 }
