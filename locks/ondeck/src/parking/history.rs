@@ -57,13 +57,13 @@ const MOST: usize = 32;
 /// The evidence with which a mutex becomes captured, so that one exception does not make it resign.
 const START: usize = 16;
 
-/// How much evidence it is that the heir finds a captured mutex locked, where two threads or more
-/// than two want it and can run. That it finds the mutex free is evidence of 1 against it. So the
-/// looks speak for a captured mutex whose owner has it locked for a quarter, or for a ninth of the
-/// time: two threads that circulate seldom meet at a mutex that each has locked for less, and use
-/// two CPUs; many would wait for each other's transfers. Measured: half of the time with empty
-/// sections, 0.8 and more with a hash map, a tenth with 30/150 and 100/500 ns (Xeon, 2 virtual
-/// CPUs).
+/// How much evidence it is that the heir finds a captured mutex locked: the first if two threads
+/// want the mutex or only two can run, the second if more do. That the heir finds the mutex free is
+/// evidence of 1 against it. So looks speak for a captured mutex if its owner has it locked for a
+/// quarter of the time, or for a ninth. Two threads that circulate seldom meet at a mutex that each
+/// has locked for less, and use two CPUs; many threads would wait for each other's transfers.
+/// Measured: half of the time with empty sections, 0.8 and more with a hash map, a tenth with
+/// 30/150 and 100/500 ns (Xeon, 2 virtual CPUs).
 const LOCKED: usize = 3;
 const LOCKED_AMONG_MANY: usize = 8;
 
@@ -290,7 +290,8 @@ mod tests {
         assert!((0..MOST).all(|_| returns(&history) == Arrival::Usual));
     }
 
-    /// Owners come back at once, and heirs find the mutex locked once in so many looks.
+    /// Returns whether a captured mutex resigns if its owners come back at once, and one in this
+    /// number of its heirs' looks finds it locked.
     fn resigns(found_locked_once_in: usize, has_many: bool) -> bool {
         let history = captured();
         (0..10 * MOST).any(|turn| {

@@ -2,8 +2,9 @@
 //! another key.
 //!
 //! A parked thread brings a token, a number with a meaning only to the caller's lock. A thread that
-//! unparks chooses by the tokens, and gives one back: a lock with readers and writers in one queue
-//! tells them apart, for example. A lock that needs no tokens uses 0.
+//! unparks others chooses them by their tokens, and gives them a token of its own: a lock that has
+//! readers and writers in one queue distinguishes them by their tokens. If a lock needs no tokens,
+//! it passes 0.
 //!
 //! The contract in full:
 //!

@@ -18,8 +18,8 @@ pub fn park<P: Host>(
     unsafe { parking::park::<P>(key, 0, validate, before_sleep, |_, _| (), deadline).0 }
 }
 
-/// See [`parking::unpark`]: at most so many threads. `then` receives their number, and whether
-/// others remain.
+/// Unparks at most `most` threads, as [`parking::unpark`] does. `then` receives the number of these
+/// threads, and whether others remain.
 pub fn unpark<P: Host>(key: usize, most: usize, then: impl FnOnce(usize, bool)) -> usize {
     let mut chosen = 0;
     let choose = |_| {
