@@ -290,6 +290,15 @@ mod tests {
         assert!((0..MOST).all(|_| returns(&history) == Arrival::Usual));
     }
 
+    #[test]
+    fn a_thread_that_was_not_displaced_is_no_evidence_for_a_captured_mutex() {
+        let history = History::<Native>::new();
+        history.give_to(1, now());
+        history.displaced.store(Native::thread() + 1, Ordering::Relaxed);
+        history.taken.store(now(), Ordering::Relaxed);
+        assert!((0..MOST).all(|_| history.note_arrival(now(), AT_ONCE) == Arrival::Usual));
+    }
+
     /// Returns whether a captured mutex resigns if its owners come back at once, and one in this
     /// number of its heirs' looks finds it locked.
     fn resigns(found_locked_once_in: usize, has_many: bool) -> bool {
